@@ -11,7 +11,6 @@ namespace cuszi::adios {
 
 namespace {
 
-/// One parameter: its name and text.
 struct Parameter {
   const std::string& name;
   const std::string& text;
@@ -40,7 +39,6 @@ struct Parameter {
     return values;
   }
 
-  /// The place of the text in a list.
   int choice(std::initializer_list<std::string_view> names) const {
     const auto* const found = std::find(names.begin(), names.end(), text);
     if (found != names.end()) return static_cast<int>(found - names.begin());
@@ -114,7 +112,7 @@ constexpr Setter setters[] = {
      }},
 };
 
-/// What ADIOS2 gives every plugin, for itself.
+/// ADIOS2's own; ignored.
 constexpr std::string_view of_adios2[] = {"pluginname", "pluginlibrary", "verbose"};
 
 [[noreturn]] void refuse_name(const std::string& name) {

@@ -1,4 +1,4 @@
-/// The operator plugin: every block of a variable becomes an archive.
+/// Each block of a variable becomes an archive.
 #include <adios2/plugin/PluginOperatorInterface.h>
 
 #include <algorithm>
@@ -19,8 +19,7 @@ namespace cuszi::adios {
 
 namespace {
 
-/// A block as the library sees it. Extents of 1 are left out, and of more than four the slowest are
-/// merged.
+/// Drops extents of 1 and merges the slowest beyond four.
 cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool column_major) {
   if (column_major) std::reverse(counts.begin(), counts.end());
   counts.erase(std::remove(counts.begin(), counts.end(), std::size_t{1}), counts.end());
@@ -33,15 +32,14 @@ cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool
   return dtype == CUSZI_F32 ? field_of<float>(dims) : field_of<double>(dims);
 }
 
-/// A process without values puts such a block, whose archive has no bytes.
+/// From a process without values; the archive is empty.
 bool is_empty(const std::vector<std::size_t>& counts) {
   return std::find(counts.begin(), counts.end(), std::size_t{0}) != counts.end();
 }
 
 class Operator final : public adios2::plugin::PluginOperatorInterface {
  public:
-  /// Refuses here what it can: ADIOS2 2.12 does not survive the end of a step in which Operate()
-  /// has thrown.
+  /// Checks options early: ADIOS2 2.12 crashes after Operate() throws.
   explicit Operator(const adios2::Params& parameters)
       : PluginOperatorInterface(parameters), settings_(read_settings(parameters)) {
     const bool is_readers = parameters.count("pluginname") == 0;
@@ -65,7 +63,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     const cuszi_dtype dtype = type == adios2::DataType::Float ? CUSZI_F32 : CUSZI_F64;
     const cuszi_field field = block_field(dtype, counts, settings_.column_major);
     const cuszi_options options = settings_.options();
-    // Engines that do not ask how large an archive can be give the room of the values.
+    // Engines that do not ask for a size provide that of the values.
     const std::size_t room = std::max(std::exchange(room_, 0), cuszi_field_bytes(&field));
     return with_context(
         [&](Context& context) { return context.compress(options, field, values, archive, room); });
@@ -86,7 +84,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     return type == adios2::DataType::Float || type == adios2::DataType::Double;
   }
 
-  /// Room for the largest archive, which ADIOS2 lets Operate() write.
+  /// Upper limit of the archive's size.
   size_t GetEstimatedSize(const size_t /*values*/, const size_t value_bytes, const size_t rank,
                           const size_t* counts) const override {
     const cuszi_dtype dtype = value_bytes == sizeof(float) ? CUSZI_F32 : CUSZI_F64;
@@ -97,7 +95,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   }
 
  private:
-  /// Calls with the operator's context or, while another thread has it, with a new one.
+  /// With a new context while another thread uses the operator's.
   template <class Call>
   std::size_t with_context(Call call) {
     const std::unique_lock<std::mutex> lock(busy_, std::try_to_lock);
@@ -111,7 +109,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   }
 
   BlockSettings settings_;
-  mutable std::size_t room_ = 0;  // that the next block has, where an engine asked for it
+  mutable std::size_t room_ = 0;  // if the engine asked
   std::mutex busy_;
   Context context_;
 };
@@ -120,8 +118,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
 
 }  // namespace cuszi::adios
 
-// Which ADIOS2 looks for.
-// NOLINTBEGIN(readability-identifier-naming)
+// Entry points of ADIOS2 plugins. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 CUSZI_API adios2::plugin::PluginOperatorInterface* OperatorCreate(

@@ -1,4 +1,4 @@
-// The calls of the C API that return without waiting.
+// Asynchronous calls.
 #include <span>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace cuszi::api {
 
 namespace {
 
-/// What returns when the work is done that the caller's stream has been given before the call.
+/// Waits for what was queued on the caller's stream before the call.
 std::function<void()> turn_of(const cuszi_options& options,
                               std::initializer_list<const void*> memory) {
   const RunSettings run = run_settings(options);
@@ -22,14 +22,14 @@ std::function<void()> turn_of(const cuszi_options& options,
   return mark_stream(run.stream);
 }
 
-/// Writes a result to memory of the caller's, the host's or a device's; nowhere if that is NULL.
+/// Host or device memory, or NULL.
 template <class T>
 void tell(T* to, T result) {
   if (to == nullptr) return;
   copy_memory(std::as_bytes(std::span(&result, 1)), std::as_writable_bytes(std::span(to, 1)));
 }
 
-/// Reads a number that may lie on a device.
+/// Host or device memory.
 std::size_t read_size(const std::size_t* from) {
   std::size_t size = 0;
   copy_memory(std::as_bytes(std::span(from, 1)), std::as_writable_bytes(std::span(&size, 1)));

@@ -17,8 +17,7 @@ namespace cuszi::api {
 
 namespace {
 
-/// How many members a device has in work at a time: small ones are mostly launches and waits, of a
-/// thread each, while large ones need its memory.
+/// Small members mostly launch and wait; memory limits large ones.
 std::size_t tracks_on_device(std::size_t threads, ByteCount largest) {
   constexpr ByteCount values_at_once = ByteCount{128} << 20;
   constexpr std::size_t most_small = 16;
@@ -38,7 +37,7 @@ void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part)
       });
     }
   } catch (const std::system_error&) {
-    // No more threads are to be had: fewer tracks do.
+    // Out of threads: fewer tracks.
   }
   part(0);
 }
@@ -47,7 +46,7 @@ void run_batch(cuszi_context& context, const cuszi_options* options,
                std::span<const std::size_t> members, const MemberSizes& sizes,
                const MemberWork& work) {
   if (members.empty()) return;
-  constexpr ByteCount least_share = 256 * 1024;  // of a thread: starting it takes longer than less
+  constexpr ByteCount least_share = 256 * 1024;  // per thread, worth starting it
   const RunSettings run = run_settings(read_options(options));
   const ThreadsScope scope(run.threads);
   const auto threads = static_cast<std::size_t>(threads_in_use());

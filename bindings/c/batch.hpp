@@ -10,15 +10,13 @@
 
 namespace cuszi::api {
 
-/// Calls part(track) for tracks 0 to `tracks` - 1 in a thread each, as many as are to be had. Track
-/// 0 is the caller's thread.
+/// Calls part(track) for each track, in threads as far as available; track 0 is the caller's.
 void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part);
 
-/// Does one member of a batch with a context of its thread's, in a call of that context, on so many
-/// threads. Returns the call's status.
+/// Processes member `i` with a worker's context. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
 
-/// What members take, in bytes of values.
+/// In bytes of values.
 struct MemberSizes {
   ByteCount all = 0;
   ByteCount largest = 0;
@@ -29,11 +27,9 @@ struct MemberSizes {
   }
 };
 
-/// Does the members with these numbers side by side: as many as there are threads, which they
-/// share, on a device up to sixteen, or three if they are large; fewer where there is too little
-/// work for so many. A member that fails lets the others go on; `context` then tells of the first
-/// that did, and of the first warning. Throws UsageError, before any member begins, if the options
-/// cannot be.
+/// Processes members concurrently, one per thread; on a device 16 small or 3 large ones. `context`
+/// gets the first failure, which does not stop other members, and the first warning. Throws
+/// UsageError first if options are invalid.
 void run_batch(cuszi_context& context, const cuszi_options* options,
                std::span<const std::size_t> members, const MemberSizes& sizes,
                const MemberWork& work);

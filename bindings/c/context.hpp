@@ -20,18 +20,17 @@ namespace cuszi::api {
 
 cuszi_status status_of(ErrorKind kind);
 
-/// What a setting is called in cuszi_options; empty for none.
+/// In cuszi_options; may be empty.
 std::string_view member_of(Setting setting);
 
-/// Who sees to it that a call begins after what the caller's stream was given: the call, which
-/// waits, or who makes it.
+/// Who waits for the caller's stream.
 enum class StreamOrder { of_call, of_caller };
 
 class PendingCalls;
 
 }  // namespace cuszi::api
 
-/// Behind the API's opaque type: what stays from call to call.
+/// The API's opaque type.
 struct cuszi_context {
   explicit cuszi_context(cuszi::api::StreamOrder order = cuszi::api::StreamOrder::of_call) noexcept;
   cuszi_context(const cuszi_context&) = delete;
@@ -39,8 +38,8 @@ struct cuszi_context {
   /// Waits for pending calls.
   ~cuszi_context();
 
-  /// Does `work`, after pending calls, in IEEE's arithmetic. Its exceptions become a status and a
-  /// text that stay until the next call.
+  /// Runs `work` after pending calls, in IEEE arithmetic. Exceptions become a status and text, kept
+  /// until the next call.
   template <class Work>
   cuszi_status call(const Work& work) noexcept {
     return call_beside_pending([&] {
@@ -49,7 +48,7 @@ struct cuszi_context {
     });
   }
 
-  /// The call() that does not wait for pending ones.
+  /// As call(), but does not wait for pending calls.
   template <class Work>
   cuszi_status call_beside_pending(const Work& work) noexcept {
     const cuszi::IeeeArithmetic arithmetic;
@@ -71,39 +70,38 @@ struct cuszi_context {
     return status_;
   }
 
-  /// The backends of this choice. Throws DeviceError.
+  /// Throws DeviceError.
   cuszi::Backends& backends(const cuszi::DeviceChoice& choice);
 
-  /// Tells of devices that were given up since this was last asked; empty if none was.
+  /// Devices dropped since the last query.
   std::string new_losses();
 
-  /// Contexts for so many threads of a call, which stay as long as this one.
+  /// One per thread, owned by this context.
   std::vector<cuszi_context*> workers(std::size_t count);
 
-  /// The calls that return without waiting; made when it is first asked for.
   cuszi::api::PendingCalls& pending();
-  /// Tells of pending calls, see PendingCalls::report().
+  /// See PendingCalls::report().
   void report_pending();
 
   cuszi::api::StreamOrder stream_order() const { return order_; }
 
-  /// How this call ends. The text is of a member of cuszi_options, unless that is empty.
+  /// `member` of cuszi_options may be empty.
   void set(cuszi_status status, std::string_view member, const char* text) noexcept;
 
   cuszi_status status() const { return status_; }
   const char* error() const { return error_.c_str(); }
 
-  /// What makes the result of this call useless.
+  /// Why the result is useless.
   void set_warning(std::string text) { warning_ = std::move(text); }
   const char* warning() const { return warning_.c_str(); }
 
-  /// What the last compression has reached of its target; NaN without one.
+  /// NaN unless the last compression had a target.
   void set_reached(double reached) { reached_ = reached; }
   double reached() const { return reached_; }
 
  private:
-  /// In a forked child gives up the parent's backends and pending calls without ending them, which
-  /// would wait for threads and use a GPU that are the parent's alone.
+  /// Leaks the parent's backends and calls in a forked child: destroying them would wait for the
+  /// parent's threads and use its GPU.
   void leave_to_parent() noexcept;
   void finish_pending();
 
@@ -117,5 +115,5 @@ struct cuszi_context {
   std::size_t losses_told_ = 0;
   std::vector<std::unique_ptr<cuszi_context>> workers_;
   std::unique_ptr<cuszi::api::PendingCalls> pending_;
-  pid_t process_ = 0;  ///< that has made the backends and the pending calls
+  pid_t process_ = 0;  ///< owner of pending_ and backends
 };

@@ -30,7 +30,7 @@ namespace {
 
 using Kind = DeviceChoice::Kind;
 
-/// The caller's memory; it may only be nullptr if it is empty.
+/// May be null only if `size` is 0.
 template <class T>
 auto memory(std::string_view argument, T* address, std::size_t size) {
   if (address == nullptr && size != 0) throw UsageError(fmt::format("{} is NULL", argument));
@@ -41,7 +41,7 @@ auto memory(std::string_view argument, T* address, std::size_t size) {
   }
 }
 
-/// Where a call works on memory of the caller's: on the device that has it, if any.
+/// The owner of the memory, if any. Throws UsageError if not in `choice`.
 DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
   if (!device || choice.kind == Kind::cpu) return choice;
   if (choice.kind == Kind::cuda && !choice.includes(*device)) {
@@ -53,7 +53,7 @@ DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
   return choice;
 }
 
-/// One call's way of working: on the caller's device and threads, after the caller's stream.
+/// The caller's device, threads and stream, for one call.
 class Run {
  public:
   Run(const RunSettings& settings, StreamOrder order, std::initializer_list<const void*> memory)
@@ -96,19 +96,19 @@ TargetArchive archive_for(const Target& target, const FieldSettings& settings, B
       });
 }
 
-/// Two things to tell, either of which may be none, in one line.
+/// Joins non-empty texts.
 std::string joined(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? one + other : one + "; " + other;
 }
 
-/// What makes an archive useless of values that were looked at. Throws that instead if `strict`.
+/// Fill values; throws if `strict`.
 std::string warning_of(const std::vector<FillWarning>& warnings, bool strict) {
   std::string warning = spoiling(warnings, "fills");
   if (strict && !warning.empty()) throw InputError(warning);
   return warning;
 }
 
-/// The same, of an archive for a target, too.
+/// As above, with the target.
 std::string warning_of(const TargetArchive& made, const std::optional<Target>& target,
                        bool strict) {
   const std::string warning = warning_of(made.result.warnings, strict);
@@ -223,14 +223,14 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   context.set_warning(context.new_losses());
 }
 
-/// The options of a member of a batch: its own, or those of the call; the call's threads.
+/// The member's own, else the call's, with the call's threads.
 cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_call, int threads) {
   cuszi_options options = read_options(own != nullptr ? own : of_call);
   options.threads = threads;
   return options;
 }
 
-/// An archive that belongs to no stream of a call's: it is read after the default stream.
+/// Belongs to no stream of the call: reads after the default stream.
 std::unique_ptr<ByteSource> archive_source(const void* archive, std::size_t size) {
   if (const std::optional<int> device = device_of(archive)) {
     const DeviceScope scope(device);
@@ -239,14 +239,14 @@ std::unique_ptr<ByteSource> archive_source(const void* archive, std::size_t size
   return make_memory_source(memory("archive", archive, size));
 }
 
-/// The size of a member's values; 0 of a field that cannot be.
+/// 0 if the field is invalid.
 ByteCount value_bytes(const cuszi_compression& member) {
   return ::cuszi_field_bytes(&member.field);
 }
 ByteCount value_bytes(const cuszi_decompression& member) { return member.capacity; }
 
-/// Does those members of a batch that together() leaves by work(worker, options, member). Members
-/// that were not begun get the call's status.
+/// Calls work(worker, options, member) for members that together() leaves. Unstarted members get
+/// the call's status.
 template <class Member, class Together, class Work>
 cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Member* members,
                       std::size_t count, const Together& together, const Work& work) {
@@ -254,7 +254,7 @@ cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Memb
   const cuszi_status status = context.call([&] {
     context.set_reached(std::numeric_limits<double>::quiet_NaN());
     if (members == nullptr && count != 0) throw UsageError("members is NULL");
-    run_settings(read_options(options));  // which throws before any member begins
+    run_settings(read_options(options));  // throws early
     const std::vector<std::size_t> left = together(context, options, std::span(members, count));
     MemberSizes sizes;
     for (const std::size_t i : left) sizes.add(value_bytes(members[i]));
@@ -292,7 +292,7 @@ void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cusz
   }
 }
 
-/// A stride's axes stand in the table of the first frame.
+/// A stride's axes are in the first frame's table.
 void read_part_field(const void* archive, std::size_t size, const cuszi_part* part,
                      cuszi_field* field) {
   const std::unique_ptr<ByteSource> source = archive_source(archive, size);

@@ -18,11 +18,11 @@ namespace cuszi::api {
 
 namespace {
 
-/// What options come to.
+/// Parsed options.
 struct Asked {
   const cuszi_options* options;
   RunSettings run = {};
-  std::optional<FieldSettings> settings = {};  ///< nothing if fields cannot come with a batch
+  std::optional<FieldSettings> settings = {};  ///< nullopt: unsupported
 
   bool goes_alone() const {
     return run.device.kind == DeviceChoice::Kind::cpu || run.memory_limit.has_value();
@@ -38,7 +38,7 @@ Asked read_asked(const cuszi_options* options, bool compresses) {
   return asked;
 }
 
-/// The members that go together, on the device that has the first of them.
+/// Joined members, on the first one's device.
 class Gathering {
  public:
   Gathering(const cuszi_options* of_call, bool compresses)
@@ -46,7 +46,7 @@ class Gathering {
         compresses_(compresses),
         threads_(run_settings(read_options(of_call)).threads) {}
 
-  /// What a member's options come to. Members mostly have the same ones.
+  /// Members mostly share options.
   const Asked& asked_by(const cuszi_options* own) {
     const cuszi_options* const options = own != nullptr ? own : of_call_;
     if (asked_.empty() || asked_.back().options != options) {
@@ -57,7 +57,7 @@ class Gathering {
 
   std::optional<int> device_of(const void* memory) { return memory_.device_of(memory); }
 
-  /// Whether a member in this device's memory can go with the others.
+  /// Whether the member can join.
   bool takes(const Asked& asked, std::optional<int> device) {
     if (!device) return false;
     const DeviceChoice& choice = asked.run.device;
@@ -73,8 +73,7 @@ class Gathering {
     return true;
   }
 
-  /// Does parts of members, of which there are so many, by work(backend, part), on the device and
-  /// after the callers' streams. While the host is busy with some the device works on others.
+  /// Calls work(backend, part) after the callers' streams. Tracks overlap host and device.
   template <class Work>
   void run(cuszi_context& context, std::size_t parts, const Work& work) const {
     const DeviceScope scope(device_);
@@ -91,7 +90,7 @@ class Gathering {
         try {
           work(workers[track]->backends(choice_).for_frames(), part);
         } catch (...) {
-          // What fails for all, like memory, may still succeed one by one, or is told then.
+          // Retried singly, which reports errors.
         }
       }
     });
@@ -100,7 +99,7 @@ class Gathering {
  private:
   const cuszi_options* of_call_;
   bool compresses_;
-  std::optional<int> threads_;  ///< of all members together
+  std::optional<int> threads_;
   std::deque<Asked> asked_;
   MemoryOwners memory_;
   std::optional<int> device_;
@@ -108,22 +107,21 @@ class Gathering {
   std::vector<void*> streams_;
 };
 
-/// What a member counts for when the others are cut into parts.
+/// Weight for cutting parts.
 ByteCount work_bytes(const FieldOfBatch& field) { return field.value_bytes(); }
-/// Archives on the host are copied first, which takes longer than to restore them.
+/// Host archives are copied, which takes longer than restoring.
 ByteCount work_bytes(const ArchiveOfBatch& archive) {
   return archive.value_bytes() * (archive.is_on_host ? 4 : 1);
 }
 
-/// Members that go together, with their numbers in the batch.
+/// With indices in the batch.
 template <class Joint>
 struct Joined {
   std::vector<Joint> members;
   std::vector<std::size_t> numbers;
 
-  /// Cuts them into parts for the tracks to take turns.
   std::vector<std::span<Joint>> parts() {
-    constexpr ByteCount enough_bytes = ByteCount{256} << 20;  // of values: all share the waits
+    constexpr ByteCount enough_bytes = ByteCount{256} << 20;  // amortises the waits
     constexpr std::size_t most_members = 1024;
     std::vector<std::span<Joint>> parts;
     std::size_t first = 0;
@@ -140,7 +138,7 @@ struct Joined {
   }
 };
 
-/// See remember(), of the options as a caller gives them.
+/// See remember().
 void remember_restored(const cuszi_options& options, const ArchiveOfBatch& done) {
   const cuszi_options known = read_options(&options);
   if (known.remember == 0) return;
@@ -150,7 +148,6 @@ void remember_restored(const cuszi_options& options, const ArchiveOfBatch& done)
   remember(known, layout, done.archive, Bytes(done.room).first(layout.field_bytes()));
 }
 
-/// Fewer have nothing to share.
 constexpr std::size_t fewest_together = 2;
 
 std::optional<FieldOfBatch> joint(Gathering& gathering, const cuszi_compression& member) try {
@@ -186,8 +183,8 @@ std::optional<ArchiveOfBatch> joint(Gathering& gathering, const cuszi_decompress
   return std::nullopt;
 }
 
-/// Does what can be done together by work(backend, joint members); take(member, joint) says whether
-/// that has done a member. Returns the numbers of the others.
+/// Calls work(backend, members); take(member, joint) returns whether it is done. Returns the
+/// others' indices.
 template <class Joint, class Member, class Work, class Take>
 std::vector<std::size_t> do_together(cuszi_context& context, Gathering& gathering,
                                      std::span<Member> members, const Work& work,

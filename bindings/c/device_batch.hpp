@@ -8,9 +8,8 @@
 
 namespace cuszi::api {
 
-/// Does those members of a batch together that lie on one device and can share its launches and
-/// waits; archives to be restored may lie on the host. Returns the numbers of the others, which are
-/// to be done one by one, as before: also those that fail.
+/// Processes members that can share a device's launches and waits; archives may be on the host.
+/// Returns the indices of the others, also failed ones, to process singly.
 std::vector<std::size_t> compress_together(cuszi_context& context, const cuszi_options* options,
                                            std::span<cuszi_compression> members);
 std::vector<std::size_t> decompress_together(cuszi_context& context, const cuszi_options* options,

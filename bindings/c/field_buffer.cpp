@@ -44,7 +44,7 @@ MutableBytes FieldBuffer::place(std::uint64_t index, ByteCount offset, ByteCount
   return memory_.subspan(part_.points_before(index) * size_of(dtype_) + offset, size);
 }
 
-/// None where values cannot be worked on.
+/// Empty if not aligned.
 MutableBytes FieldBuffer::aligned_place(std::uint64_t index, ByteCount size) const {
   const MutableBytes frame = place(index, 0, size);
   const auto address = reinterpret_cast<std::uintptr_t>(frame.data());

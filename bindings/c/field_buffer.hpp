@@ -5,16 +5,16 @@
 
 namespace cuszi::api {
 
-/// Memory of the caller's, the host's or a device's, that a part of a field is restored to.
+/// The caller's memory, host or device, for a part of a field.
 class FieldBuffer {
  public:
-  /// `part` is settled when the first frame comes.
+  /// `part` may be incomplete until the first frame.
   FieldBuffer(MutableBytes memory, DType dtype, const Preview& part);
 
-  /// Throws OutputError if the settled part does not fit.
+  /// Throws OutputError if the part does not fit.
   void require_room() const;
 
-  /// What puts each frame in its place; valid as long as this object.
+  /// Valid as long as this object.
   FrameUsers users();
 
  private:

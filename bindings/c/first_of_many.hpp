@@ -9,18 +9,18 @@
 
 namespace cuszi::api {
 
-/// The first of many, by its number, of which there is something to tell; for several threads.
+/// Keeps the lowest number's message; thread-safe.
 class FirstOfMany {
  public:
   void add(std::size_t number, cuszi_status status, const char* text) noexcept;
 
   bool is_there() const { return count_ != 0; }
   cuszi_status status() const { return status_; }
-  /// "member 7: ... (and 2 more)", if each is called a member.
+  /// "member 7: ... (and 2 more)"
   std::string text(std::string_view each) const;
 
  private:
-  std::mutex mutex_;  ///< of all that follows
+  std::mutex mutex_;  ///< guards the rest
   std::size_t count_ = 0;
   std::size_t number_ = 0;
   cuszi_status status_ = CUSZI_OK;

@@ -19,7 +19,7 @@ namespace cuszi::api {
 
 namespace {
 
-/// The options of the first version end here.
+/// Size of the first version.
 constexpr std::size_t least_options_size = offsetof(cuszi_options, zfp_mode);
 
 int within(std::string_view member, int value, int least, int most) {

@@ -8,20 +8,17 @@
 
 namespace cuszi::api {
 
-// What stands in the API's structs, checked. Every function throws UsageError, naming the member,
-// its value and what would be accepted.
+// Validates structs. Functions throw UsageError with member, value and what is accepted.
 
-/// The options as this version of the library knows them: the caller's may be shorter. No byte
-/// behind those that it knows is read: longer ones are refused.
+/// Completes older, shorter versions; refuses longer ones.
 cuszi_options read_options(const cuszi_options* options);
 
-/// As field_settings(); a bound of 0 is none for modes of zfp that need none.
+/// As field_settings(); 0 is no bound if zfp's mode needs none.
 FieldSettings checked_settings(const cuszi_options& options);
 
-/// Sets an option of the caller's, which may be shorter, to what a text says.
+/// `options` may be of an older version.
 void set_option(cuszi_options* options, const char* name, const char* text);
 
-/// A part of a field that is cut into frames by `plan`.
 Preview preview_of(const cuszi_part* part, const FieldCuts& plan);
 FieldLayout field_layout(const cuszi_field* field);
 

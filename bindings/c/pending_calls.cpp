@@ -8,7 +8,7 @@ void PendingCalls::add(std::function<cuszi_status(cuszi_context&)> make,
                        std::function<cuszi_status(cuszi_context&, cuszi_status)> finish) {
   queue_.add([this, number = count_, before = stream_calls_.mark(), make = std::move(make),
               finish = std::move(finish)] {
-    worker_.call(before);  // what fails there is told by its own call
+    worker_.call(before);  // its own call reports failures
     const cuszi_status status = make(worker_);
     note(number);
     if (finish(worker_, status) != CUSZI_OK && status == CUSZI_OK) note(number);

@@ -11,28 +11,26 @@
 
 namespace cuszi::api {
 
-/// The calls of a context that return without waiting: a device makes them alone, in the order of
-/// its streams, or a thread, with a context of its own, after those before.
+/// Asynchronous calls, run by a device in stream order or by a thread in order.
 class PendingCalls {
  public:
-  /// `make` is a call of the context that it is given, `finish` another one that takes its status
-  /// to where the caller wants it. Both return how they end, and `finish` is called in any case.
+  /// `finish` stores the status of `make` and always runs.
   void add(std::function<cuszi_status(cuszi_context&)> make,
            std::function<cuszi_status(cuszi_context&, cuszi_status)> finish);
 
-  /// Gives a call to a device, if that needs no host: give(calls, number) says so.
+  /// Queues a call on a device, unless give(calls, number) refuses it.
   bool add_to_stream(void* stream,
                      const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give);
 
-  /// Returns when all calls are done, but for those that wait in captured graphs.
+  /// Waits for all calls, except those in captured graphs.
   void wait();
 
-  /// Waits, tells `context` of the first call that has failed and of the first warning since this
-  /// was last called, and forgets both. Calls are numbered from 0 on, in between.
+  /// Waits; passes the first failure and warning since the last report to `context` and clears
+  /// them. Numbers restart at 0.
   void report(cuszi_context& context);
 
  private:
-  /// Notes what there is to tell of the worker's last call.
+  /// Records failure or warning.
   void note(std::size_t number);
 
   cuszi_context worker_{StreamOrder::of_caller};
@@ -40,7 +38,7 @@ class PendingCalls {
   StreamCalls stream_calls_;
   std::optional<FirstOfMany> failure_{std::in_place};
   std::optional<FirstOfMany> warning_{std::in_place};
-  CallQueue queue_;  ///< last: its thread uses the others
+  CallQueue queue_;  ///< last: its thread uses the other members
 };
 
 }  // namespace cuszi::api

@@ -14,10 +14,10 @@ namespace cuszi::api {
 
 namespace {
 
-/// A hash of what decides an archive's bytes.
+/// All that affects an archive's bytes.
 std::uint64_t settings_hash(const cuszi_options& options, const FillValues& fills) {
   cuszi_options bare{};
-  std::memcpy(&bare, &options, sizeof bare);  // with its padding
+  std::memcpy(&bare, &options, sizeof bare);  // including padding
   bare.fills = nullptr;
   bare.fill_count = bare.more_fill_count = 0;
   std::ranges::fill(bare.more_fills, 0);
@@ -32,7 +32,7 @@ std::uint64_t settings_hash(const cuszi_options& options, const FillValues& fill
   return block_hash(std::as_bytes(std::span(hashes)));
 }
 
-/// The bytes on the host.
+/// Copies device memory only.
 Bytes on_host(Bytes bytes, std::vector<std::byte>& copy) {
   if (!device_of(bytes.data())) return bytes;
   copy.resize(bytes.size());
@@ -50,8 +50,7 @@ std::vector<std::byte> restored(Backends& backends, Bytes archive) {
   return values;
 }
 
-/// What a field of these options is remembered as; nothing if it is not, or cannot be compressed
-/// with them.
+/// Nullopt if options forbid it or are invalid.
 std::optional<FieldKind> remembered_kind(const cuszi_options& options,
                                          const FieldLayout& layout) try {
   if (options.remember == 0 || options.bound_field != nullptr) return std::nullopt;

@@ -9,17 +9,16 @@
 
 namespace cuszi::api {
 
-// What the member `remember` of cuszi_options comes to.
+// Implements cuszi_options::remember.
 
-/// Whether amend_remembered() has archives to compare such a field with.
+/// Whether amend_remembered() has candidates.
 bool may_be_amended(const cuszi_options& options, const FieldLayout& layout);
 
-/// Remembers an archive that was restored to `values`, both in the host's memory or a device's, if
-/// the options say so.
+/// Remembers an archive if options allow; it and `values` may be in device memory.
 void remember(const cuszi_options& options, const FieldLayout& layout, Bytes archive, Bytes values);
 
-/// Compresses a field, in the host's memory or a device's, that is in part as a remembered archive
-/// restores it. Nothing if the options say otherwise or no archive is alike.
+/// Amends a remembered archive that shares points with the field; nullopt if none does or options
+/// forbid it.
 std::optional<AmendedField> amend_remembered(Backends& backends, const cuszi_options& options,
                                              const FieldSettings& settings,
                                              const FieldLayout& layout, Bytes values);

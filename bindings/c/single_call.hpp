@@ -12,23 +12,21 @@
 
 namespace cuszi::api {
 
-// What calls for one field come to, within a call of a context. They throw what that turns into a
-// status.
+// Calls for one field; they throw.
 
 /// See cuszi_compress().
 void compress(cuszi_context& context, const cuszi_options* caller_options, const cuszi_field* field,
               const void* values, void* archive, std::size_t capacity, std::size_t* archive_size);
 
-/// See cuszi_decompress_part(). An archive of another field than `expected`, if that is known, is
-/// an ArchiveError.
+/// See cuszi_decompress_part(). Throws ArchiveError if the field is not `expected`.
 void decompress(cuszi_context& context, const cuszi_options* caller_options, const void* archive,
                 std::size_t size, const cuszi_part& part, void* values, std::size_t capacity,
                 const cuszi_field* expected = nullptr);
 
-/// The device that has any of the caller's memory. Throws UsageError if several have.
+/// Device of the memory; nullopt for the host. Throws UsageError for several devices.
 std::optional<int> device_with(std::initializer_list<const void*> memory);
 
-/// What `address` points to. Throws UsageError if it is NULL.
+/// Throws UsageError if NULL.
 template <class T>
 T& required(std::string_view argument, T* address) {
   if (address == nullptr) throw UsageError(fmt::format("{} is NULL", argument));

@@ -16,7 +16,7 @@ bool are_alike(const T& one, const T& other) {
   return std::memcmp(&one, &other, sizeof(T)) == 0;
 }
 
-/// The absolute bound of a field; 0 where the host is needed to compress it.
+/// Absolute; 0 if the host is needed.
 double bound_of(const cuszi_options& options, const FieldSettings& settings) {
   if (options.verify != 0 || options.strict != 0 || !may_join_batch(settings) ||
       settings.places.any() || settings.needs_range()) {
@@ -51,7 +51,7 @@ const StreamCalls::Plan& StreamCalls::Plans::find(const cuszi_options& options,
   try {
     make(*last_);
   } catch (const UsageError&) {
-    last_->bound = 0;  // the host tells of it
+    last_->bound = 0;  // the host reports it
   }
   return *last_;
 }
@@ -69,7 +69,6 @@ void StreamCalls::Plans::make(Plan& plan) {
   plan.bound = bound_of(plan.options, settings);
 }
 
-/// Whether a call's memory lies on the device of these calls.
 bool StreamCalls::takes_device_of(const cuszi_options& options, const void* one,
                                   const void* other) {
   const DeviceChoice choice = run_settings(options).device;
@@ -109,7 +108,7 @@ bool StreamCalls::decompress(const cuszi_options& options, const cuszi_field& fi
   if (options.preset != CUSZI_PRESET_FAST || !are_reached(archive_size, target)) return false;
   cuszi_options any_bound = options;
   any_bound.mode = CUSZI_ABS;
-  any_bound.bound = 1;  // which the draft leaves open
+  any_bound.bound = 1;  // the draft leaves it open
   const Plan& plan = restoring_.find(any_bound, field);
   if (plan.bound <= 0 || !is_aligned(values, plan.shape.dtype) || capacity < plan.shape.bytes() ||
       !takes_device_of(options, archive, values)) {

@@ -12,20 +12,17 @@
 
 namespace cuszi::api {
 
-/// Where a call tells of its end, and as which.
 struct StreamTarget {
   void* stream;
   std::int32_t* status;
   std::uint32_t number;
 };
 
-/// Calls that a device makes without the host: those by preset `fast` of fields that come with a
-/// batch, whose bound is known, with all memory on one device, or page-locked for sizes and
-/// statuses. The first such call decides the device.
+/// Calls that need no host: preset `fast`, small fields of known bound, memory on one device (sizes
+/// and statuses may be page-locked). The first decides the device.
 class StreamCalls {
  public:
-  /// Gives the call to the stream. False, and nothing is given, if it needs the host. Throws what
-  /// makes the options impossible.
+  /// Queues the call; false if it needs the host. Throws for invalid options.
   bool compress(const cuszi_options& options, const cuszi_field& field, const void* values,
                 void* archive, std::size_t capacity, std::size_t* archive_size,
                 const StreamTarget& target);
@@ -33,7 +30,7 @@ class StreamCalls {
                   const std::size_t* archive_size, void* values, std::size_t capacity,
                   const StreamTarget& target);
 
-  /// Whether a stream that this has seen a device for is being captured.
+  /// Only streams used here.
   bool is_captured(void* stream) const;
 
   void wait();
@@ -41,11 +38,9 @@ class StreamCalls {
   std::function<void()> mark();
   std::optional<StreamCoder::Failure> take_failure();
 
-  /// Why a call on a device has ended so.
   static const char* text_of(cuszi_status status);
 
  private:
-  /// What options and a field come to.
   struct Plan {
     cuszi_options options;
     cuszi_field field;
@@ -54,7 +49,7 @@ class StreamCalls {
     ArchiveDraft draft;
   };
 
-  /// Keeps the last plan: many calls in a row are alike, whatever their streams are.
+  /// Caches the last plan: calls mostly differ in their streams only.
   class Plans {
    public:
     const Plan& find(const cuszi_options& options, const cuszi_field& field);

@@ -11,12 +11,12 @@ namespace cuszi {
 
 namespace {
 
-/// Attributes that name other variables, with spaces between them.
+/// Separated by spaces.
 constexpr const char* lists_of_names[] = {
     "coordinates",
     "bounds",
     "climatology",
-    "grid_mapping",  // "crs", or "crs: x y"
+    "grid_mapping",  // "crs" or "crs: x y"
     "geometry",
     "nodes",
     "node_count",
@@ -34,10 +34,10 @@ constexpr const char* lists_of_names[] = {
     "boundary_node_connectivity",
 };
 
-/// Attributes like "area: areacella volume: volcello".
+/// "area: areacella volume: volcello"
 constexpr const char* lists_of_roles[] = {"cell_measures", "formula_terms"};
 
-/// Standard names of coordinates and of what measures cells; so are those that end in _coordinate.
+/// Others end in _coordinate.
 constexpr std::string_view auxiliary_standard_names[] = {
     "latitude",
     "longitude",
@@ -70,8 +70,7 @@ bool has(const Attributes& attributes, const char* name) {
   return !attributes.numbers(name).empty() || !attributes.text(name).empty();
 }
 
-/// Writers of CMIP say of fluxes, too, which direction is positive: a vertical coordinate has one
-/// axis, or no standard name that would say what else it is.
+/// CMIP also marks fluxes "positive", but they have several axes and a standard name.
 bool is_vertical(const Attributes& attributes, const Variable& variable) {
   return has(attributes, "positive") &&
          (variable.extents.size() <= 1 || !has(attributes, "standard_name"));
@@ -87,7 +86,7 @@ bool is_auxiliary(const Attributes& attributes, const Variable& variable) {
          is_vertical(attributes, variable);
 }
 
-/// The numbers of an attribute, also of one that has them, and nothing else, as text.
+/// Also numbers stored as text.
 std::vector<double> numbers_or_text(const Attributes& attributes, const char* name) {
   std::vector<double> values = attributes.numbers(name);
   std::istringstream words(attributes.text(name));
@@ -101,7 +100,6 @@ std::vector<double> numbers_or_text(const Attributes& attributes, const char* na
   return values;
 }
 
-/// The number of type T next to `limit` on the side of `towards`.
 template <class T>
 double next_number(double limit, T towards) {
   const auto near = static_cast<T>(limit);
@@ -109,8 +107,7 @@ double next_number(double limit, T towards) {
   return is_beyond ? near : std::nextafter(near, towards);
 }
 
-/// Adds the first number that is not valid. Some readers compare with the limit as it stands, some
-/// with its value in the type of the variable.
+/// The first invalid number; some readers round the limit to the variable's type.
 void add_limit(double limit, bool is_most, Variable& variable) {
   with_type_of(*variable.dtype, [&](auto zero) {
     using T = decltype(zero);

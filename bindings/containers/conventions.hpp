@@ -8,7 +8,6 @@
 
 namespace cuszi {
 
-/// The attributes of a variable, whichever library reads them.
 class Attributes {
  public:
   Attributes() = default;
@@ -16,22 +15,20 @@ class Attributes {
   Attributes& operator=(const Attributes&) = delete;
   virtual ~Attributes() = default;
 
-  /// The text of an attribute, several with spaces between them; empty if it has none.
+  /// Separated by spaces; empty if absent.
   virtual std::string text(const char* name) const = 0;
 
-  /// The numbers of an attribute; empty if it has none.
+  /// Empty if absent.
   virtual std::vector<double> numbers(const char* name) const = 0;
 };
 
-/// Adds what the conventions of NetCDF, CF and UGRID say of a variable by its attributes: values
-/// that mean missing, limits of valid values, and whether the variable is auxiliary.
+/// Applies NetCDF, CF and UGRID conventions: fill values, limits, auxiliary variables.
 void apply_conventions(const Attributes& attributes, Variable& variable);
 
-/// Adds the names of the auxiliary variables that a variable's attributes refer to: coordinates and
-/// their bounds, terms of vertical coordinates, measures of cells, nodes of meshes.
+/// Adds variables that attributes refer to: coordinates, bounds, terms of vertical coordinates,
+/// cell measures, mesh nodes.
 void add_auxiliary_names(const Attributes& attributes, std::set<std::string>& names);
 
-/// Makes auxiliary the variables of these names.
 void mark_auxiliary(const std::set<std::string>& names, std::vector<Variable>& variables);
 
 }  // namespace cuszi

@@ -5,7 +5,7 @@
 
 namespace cuszi {
 
-/// The filter parameters for a variable (see ChunkSettings).
+/// See ChunkSettings.
 inline hdf5::ChunkSettings::Numbers filter_numbers(const FilteredVariable& filtered) {
   hdf5::ChunkSettings settings;
   const ValueBound& bound = filtered.bound;

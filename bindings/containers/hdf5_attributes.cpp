@@ -13,7 +13,7 @@ herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/,
   return 0;
 }
 
-/// In the order of their creation, where the object knows it.
+/// In creation order, if tracked.
 std::vector<std::string> attribute_names(hid_t object, const Subject& subject) {
   std::vector<std::string> names;
   hsize_t at = 0;

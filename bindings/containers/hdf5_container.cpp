@@ -11,7 +11,7 @@ namespace cuszi::hdf5 {
 namespace {
 
 constexpr std::size_t chunk_cache_bytes = 64 << 20;
-constexpr std::size_t chunk_cache_slots = 12421;  ///< a prime, as the library wants it
+constexpr std::size_t chunk_cache_slots = 12421;  ///< prime, as HDF5 recommends
 
 herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void* names) {
   if (info->type == H5O_TYPE_DATASET) {
@@ -20,13 +20,13 @@ herr_t take_name(hid_t /*root*/, const char* name, const H5O_info_t* info, void*
   return 0;
 }
 
-/// What NetCDF-4 stores for a dimension that has no variable.
+/// NetCDF-4's dimension without variable.
 bool is_dimension_alone(hid_t dataset) {
   return DatasetAttributes(dataset).text("NAME").starts_with(
       "This is a netCDF dimension but not a netCDF variable");
 }
 
-/// Like that of a file, whose root is a group; without space in front of the file.
+/// Like `file` and its root, without user block.
 Handle creation_like(hid_t file, const Subject& subject) {
   Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
   const Handle root(::H5Gopen2(file, "/", H5P_DEFAULT), ::H5Gclose, subject);
@@ -35,7 +35,7 @@ Handle creation_like(hid_t file, const Subject& subject) {
   return creation;
 }
 
-/// With a superblock like that of a file, which older readers may need.
+/// Keeps an old superblock for older readers.
 Handle access_like(hid_t file, const Subject& subject) {
   Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, subject);
   H5F_info2_t info{};
@@ -52,7 +52,7 @@ Hdf5Container::Hdf5Container(const std::string& path) : path_(path) {
   prepare_library();
   if (::H5Fis_hdf5(path.c_str()) <= 0) throw InputError(path + ": is no file of HDF5");
   const Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, path);
-  // The default driver looks up where a link leads, which a file without a name lacks.
+  // The default driver resolves links, which deleted files lack.
   if (path.starts_with("/proc/self/fd/")) ::H5Pset_fapl_stdio(access.get());
   file_ = Handle(::H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), ::H5Fclose, path);
 }
@@ -85,7 +85,7 @@ std::optional<Variable> Hdf5Container::find(const std::string& name) {
   H5O_info_t own{};
   check(::H5Oget_info2(file_.get(), &root, H5O_INFO_BASIC), path_);
   check(::H5Oget_info2(object.get(), &own, H5O_INFO_BASIC), subject(plain));
-  if (own.fileno != root.fileno) variable.address = 0;  // an external link has led to another file
+  if (own.fileno != root.fileno) variable.address = 0;  // behind an external link
   return variable;
 }
 
@@ -126,7 +126,7 @@ void Hdf5Container::copy(const std::string& path, const std::string& name,
   try {
     ObjectCopier(*this, file_.get(), to, {path_, output}, filtered, look).run();
   } catch (const Error&) {
-    to.require_written();  // else of what it came to
+    to.require_written();  // a write error takes precedence
     throw;
   }
   to.close();

@@ -8,7 +8,7 @@
 
 namespace cuszi::hdf5 {
 
-/// A file of HDF5, so one of NetCDF-4 too, read by the HDF5 library.
+/// An HDF5 or NetCDF-4 file.
 class Hdf5Container final : public Container {
  public:
   explicit Hdf5Container(const std::string& path);
@@ -26,7 +26,7 @@ class Hdf5Container final : public Container {
 
   std::string path_;
   Handle file_;
-  std::string open_name_;  ///< of the dataset that is read
+  std::string open_name_;  ///< last dataset read
   Handle open_;
 };
 

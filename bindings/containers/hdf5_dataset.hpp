@@ -7,28 +7,24 @@
 
 namespace cuszi::hdf5 {
 
-/// Where a dataset is to be.
 struct LinkPlace {
   hid_t group;
   const char* name;
   hid_t properties;  ///< of the link
 };
 
-/// Creates the dataset `to` with the type, extents, fill value, attributes' order and times of
-/// `from`, and with the filter instead of others; without values and attributes. Returns it.
+/// Creates a dataset like `from` with cuszi's filter only, without values and attributes.
 Handle create_filtered(hid_t from, const LinkPlace& to, const FilteredVariable& filtered,
                        const ReferenceMap& references, const Subject& subject);
 
-/// True if H5Ocopy() would leave a dataset's fill value in the old file, as HDF5 1.10 does where
-/// that has variable length.
+/// H5Ocopy() of HDF5 1.10 leaves a variable-length fill value in the old file.
 bool has_distant_fill(hid_t dataset, const Subject& subject);
 
-/// Creates the dataset `to` like `from`, with its values, which take their size in memory, and
-/// without attributes. Returns it.
+/// Copies a dataset through memory, without attributes.
 Handle copy_by_values(hid_t from, const LinkPlace& to, const ReferenceMap& references,
                       const Subject& subject);
 
-/// Writes the values of a variable of `container` to the dataset `to`, whole chunks at a time.
+/// Copies values by whole chunks.
 void copy_values(Container& container, const FilteredVariable& filtered, hid_t to,
                  const Subject& subject, const CopyLook& look);
 

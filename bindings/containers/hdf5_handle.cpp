@@ -11,13 +11,13 @@ namespace cuszi::hdf5 {
 
 namespace {
 
-/// Leaves the text of the last entry: the innermost, where the way is down.
+/// The last entry is the innermost.
 herr_t take_text(unsigned /*depth*/, const H5E_error2_t* entry, void* text) {
   if (entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
   return 0;
 }
 
-/// What the system says, where that stands in a long text.
+/// The system's part of a long text.
 std::string shortened(const std::string& text) {
   constexpr std::string_view mark = "error message = '";
   const std::size_t at = text.find(mark);
@@ -77,8 +77,8 @@ void keep_reasons() {
 
 void prepare_library() {
   static const bool prepared = [] {
-    ::H5dont_atexit();  // files that could not be written are open still, and it fails again
-    library_version();  // which would clear the stack of errors if it were asked for one
+    ::H5dont_atexit();  // unwritable files are still open and would fail again
+    library_version();  // later, this would clear the error stack
     keep_reasons();
     return ::H5Zregister(::H5PLget_plugin_info()) >= 0;
   }();

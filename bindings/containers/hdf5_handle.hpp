@@ -7,7 +7,7 @@
 
 namespace cuszi::hdf5 {
 
-/// What a call is about, for messages.
+/// For messages.
 struct Subject {
   std::string name;
   bool is_output = false;
@@ -17,19 +17,18 @@ struct Subject {
   Subject(const char* about) : name(about) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// What to call two files.
+/// For messages.
 struct Names {
   Subject from;
   Subject to;
 };
 
-/// An identifier of HDF5's, closed at the end.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
 
   Handle() = default;
-  /// Throws what fail() does, about `subject`, if there is none.
+  /// Throws as fail() if `id` is invalid.
   Handle(hid_t id, Close close, const Subject& subject);
   Handle(Handle&& other) noexcept
       : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
@@ -51,29 +50,27 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// The innermost reason that HDF5 has given for the calling thread's last failure since
-/// keep_reasons(): its own stack of errors is cleared by the next call, as NetCDF makes them after
-/// a failure. Empty if nothing has failed.
+/// Innermost reason of the thread's last failure since keep_reasons(). HDF5's own stack is cleared
+/// by the next call, which NetCDF makes.
 std::string kept_reason();
 
-/// That of HDF5, like 1.10.8.
+/// HDF5's, like 1.10.8.
 std::string library_version();
 
-/// Throws InputError, or OutputError about an output: its name, and the innermost reason that HDF5
-/// gives for its last failure.
+/// Throws InputError or OutputError with HDF5's innermost reason.
 [[noreturn]] void fail(const Subject& subject);
 
-/// Throws what fail() does if `status` is one of failure.
+/// Throws as fail().
 template <class Status>
 Status check(Status status, const Subject& subject) {
   if (status < 0) fail(subject);
   return status;
 }
 
-/// Makes HDF5 keep reasons for kept_reason() instead of printing them.
+/// Keeps errors for kept_reason(), unprinted.
 void keep_reasons();
 
-/// What the library needs once: it prints no reasons, and has the filter of cuszi.
+/// Registers cuszi's filter.
 void prepare_library();
 
 }  // namespace cuszi::hdf5

@@ -15,7 +15,7 @@ herr_t take_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, 
   return 0;
 }
 
-/// In the order of their creation, where the group knows it.
+/// In creation order, if tracked.
 std::vector<std::string> link_names(hid_t group, hid_t creation, const Subject& subject) {
   unsigned order = 0;
   check(::H5Pget_link_creation_order(creation, &order), subject);
@@ -27,8 +27,7 @@ std::vector<std::string> link_names(hid_t group, hid_t creation, const Subject& 
   return names;
 }
 
-/// Named types are looked for where they were suggested. HDF5 1.10 breaks memory when it looks for
-/// them everywhere, beside external links.
+/// HDF5 1.10 corrupts memory when it searches all named types, beside external links.
 H5O_mcdt_search_ret_t look_no_further(void* /*nothing*/) { return H5O_MCDT_SEARCH_STOP; }
 
 H5O_info_t info_of(hid_t place, const std::string& name, const Subject& subject) {
@@ -69,7 +68,7 @@ ObjectCopier::ObjectCopier(Container& container, hid_t from, const OutputFile& t
       references_(from, to.get()),
       link_properties_(::H5Pcreate(H5P_LINK_CREATE), ::H5Pclose, output_),
       copy_properties_(::H5Pcreate(H5P_OBJECT_COPY), ::H5Pclose, output_) {
-  // HDF5 1.10 breaks memory when it copies many attributes of which one has variable length.
+  // HDF5 1.10 corrupts memory when it copies many attributes, one of variable length.
   check(::H5Pset_copy_object(copy_properties_.get(),
                              H5O_COPY_MERGE_COMMITTED_DTYPE_FLAG | H5O_COPY_WITHOUT_ATTR_FLAG),
         output_);
@@ -87,7 +86,7 @@ void ObjectCopier::run() {
   for (const std::string& path : paths_) translate_references(path);
 }
 
-/// The group `to` is empty. `path` ends with a slash.
+/// Into the empty group `to`; `path` ends with a slash.
 void ObjectCopier::copy_group(hid_t from, hid_t to, const std::string& path) {
   paths_.push_back(path);
   copy_attributes(from, to, references_, names_);
@@ -163,7 +162,7 @@ void ObjectCopier::copy_object(hid_t from, hid_t to, const std::string& name,
   copy_attributes(object.get(), copy.get(), references_, names_);
 }
 
-/// Datasets that are to be filtered, and those that H5Ocopy() would break.
+/// Filtered ones, and those that H5Ocopy() breaks.
 bool ObjectCopier::copy_dataset(hid_t from, const LinkPlace& to, haddr_t address) {
   const Handle dataset(::H5Dopen2(from, to.name, H5P_DEFAULT), ::H5Dclose, source_);
   const auto filtered = filtered_.find(address);

@@ -12,14 +12,12 @@
 
 namespace cuszi::hdf5 {
 
-/// Makes a property list for creating groups, or files for the sake of their root, one that creates
-/// groups like `group`. A group's own list also has where its links lie in its file, and HDF5 1.10
-/// would look for them there in another file.
+/// Sets creation properties like those of `group`, for a group or a file's root. Its own list has
+/// link addresses, which HDF5 1.10 would follow in the other file.
 void create_like(hid_t group, hid_t properties, const Subject& subject);
 
-/// Copies all objects and links of a file, those to be filtered by way of their values, others as
-/// they are. Objects keep their paths, their order and what they share; references lead to the
-/// copies. Named types are shared by what comes behind them.
+/// Copies objects and links, filtered datasets through their values. Paths, order, sharing and
+/// references stay; later objects share named types.
 class ObjectCopier {
  public:
   ObjectCopier(Container& container, hid_t from, const OutputFile& to, Names names,

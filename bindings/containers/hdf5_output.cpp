@@ -17,17 +17,17 @@
 namespace cuszi::hdf5 {
 
 struct OutputFile::Failure {
-  int reason = 0;  ///< as in errno
+  int reason = 0;  ///< errno
 };
 
-/// The functions of a file driver of HDF5, a class of files as C knows them.
+/// An HDF5 virtual file driver.
 struct OutputDriver {
-  /// What a property list has of it.
+  /// In a property list.
   struct Info {
     OutputFile::Failure* failure;
   };
 
-  /// What was written after a failure.
+  /// Written after a failure.
   struct Kept {
     haddr_t first;
     std::vector<std::byte> bytes;
@@ -76,7 +76,7 @@ struct OutputDriver {
 
   static haddr_t get_eof(const H5FD_t* file, H5FD_mem_t /*type*/) { return of(file).end; }
 
-  /// Behind the end there are zeros.
+  /// Beyond the end are zeros.
   static herr_t read(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t first,
                      std::size_t size, void* memory) {
     const File& file = of(base);

@@ -7,12 +7,11 @@
 
 namespace cuszi::hdf5 {
 
-/// A file that HDF5 writes, and sees no write of fail: H5Ocopy() of HDF5 1.10 uses memory that it
-/// has freed where one does. From the first failure on the file stays as it is; what the library
-/// needs to go on is kept in memory, values are not.
+/// Hides write failures from HDF5: H5Ocopy() of 1.10 uses freed memory after one. The file then
+/// stays unchanged; metadata is kept in memory.
 class OutputFile {
  public:
-  /// Writes over the file `path`.
+  /// Overwrites `path`.
   OutputFile(const std::string& path, hid_t creation, hid_t access, const Subject& subject);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -20,10 +19,10 @@ class OutputFile {
 
   hid_t get() const { return file_.get(); }
 
-  /// Throws OutputError if a write has failed.
+  /// Throws OutputError.
   void require_written() const;
 
-  /// Closes the file. Throws OutputError if a write has failed.
+  /// Throws OutputError.
   void close();
 
  private:

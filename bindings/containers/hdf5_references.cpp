@@ -74,7 +74,7 @@ void ReferenceMap::translate(hid_t type, void* value) const {
   }
 }
 
-/// One to nothing, or to what no path leads to, becomes one to nothing.
+/// Null if no path is known.
 void ReferenceMap::translate_reference(hid_t type, void* value) const {
   const H5R_type_t kind = ::H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? H5R_OBJECT : H5R_DATASET_REGION;
   const std::vector<std::byte> nothing(::H5Tget_size(type));

@@ -7,8 +7,7 @@
 
 namespace cuszi::hdf5 {
 
-/// Memory for the values of a type in a dataspace, both of which must stay valid. What HDF5
-/// allocates for those of variable length is given back at the end.
+/// Frees variable-length data. `type` and `space` must stay valid.
 class Values {
  public:
   Values(hid_t type, hid_t space, const Subject& subject);
@@ -28,7 +27,7 @@ class Values {
   std::vector<std::byte> bytes_;
 };
 
-/// True if values of a type lead to others elsewhere in the file: lists, or strings of any length.
+/// Whether the type contains lists or variable-length strings.
 bool has_variable_length(hid_t type);
 
 }  // namespace cuszi::hdf5

@@ -58,7 +58,7 @@ std::string type_text(hid_t type) {
   }
 }
 
-/// Its values may be unreadable, and can be copied as they are stored.
+/// Perhaps unreadable, but copied as stored.
 std::string lacking_filter(hid_t creation) {
   for (unsigned i = 0; ::H5Pget_nfilters(creation) > static_cast<int>(i); ++i) {
     std::array<char, 64> name{};

@@ -8,10 +8,9 @@
 
 namespace cuszi::hdf5 {
 
-/// Describes a dataset; whether other datasets name it as their coordinate is left open.
+/// Describes a dataset; does not detect coordinates.
 Variable describe(hid_t dataset, const std::string& name);
 
-/// The attributes of a dataset that is open.
 class DatasetAttributes final : public Attributes {
  public:
   explicit DatasetAttributes(hid_t dataset) : dataset_(dataset) {}

@@ -13,14 +13,13 @@ namespace cuszi::netcdf {
 
 namespace {
 
-/// A variable and where it is.
 struct Place {
   Variable variable;
   int group;
   int id;
 };
 
-/// The first file of HDF5 that NetCDF opens or creates makes HDF5 forget what keeps reasons.
+/// NetCDF's first HDF5 file resets HDF5's error handler.
 void prepare_libraries() {
   hdf5::prepare_library();
   int nothing = 0;
@@ -28,7 +27,6 @@ void prepare_libraries() {
   hdf5::keep_reasons();
 }
 
-/// A file that is open to be read.
 struct File {
   int id = -1;
 
@@ -41,7 +39,6 @@ struct File {
   ~File() { ::nc_close(id); }
 };
 
-/// A file of NetCDF, classic or NetCDF-4.
 class NetcdfContainer final : public Container {
  public:
   explicit NetcdfContainer(const std::string& path) : path_(path), file_(path) {

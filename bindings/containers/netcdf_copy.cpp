@@ -18,7 +18,7 @@ namespace {
 
 using Name = std::array<char, NC_MAX_NAME + 1>;
 
-/// A copy of a classic file, whose dimensions and variables have the same numbers.
+/// Dimensions and variables keep their numbers.
 class ClassicCopy {
  public:
   ClassicCopy(const Source& from, const Target& to, const std::vector<FilteredVariable>& filtered,
@@ -26,7 +26,7 @@ class ClassicCopy {
       : from_(from.id), input_(from.name), output_(to.name), filtered_(filtered), look_(look) {
     int format = 0;
     check(::nc_inq_format(from_, &format), input_);
-    // What classic files with 64-bit integers hold does not fit the classic model.
+    // CDF-5 types exceed the classic model.
     const int model = format == NC_FORMAT_CDF5 ? 0 : NC_CLASSIC_MODEL;
     require(::nc_create(to.path.c_str(), NC_CLOBBER | NC_NETCDF4 | model, &to_));
   }

@@ -8,19 +8,17 @@
 
 namespace cuszi::netcdf {
 
-/// A file that is open, and what to call it.
 struct Source {
   int id;
   std::string name;
 };
 
-/// A file that exists, and what to call it.
 struct Target {
   std::string path;
   std::string name;
 };
 
-/// Makes `to` a copy in NetCDF-4 of a classic file. Throws InputError and OutputError.
+/// Copies a classic file to NetCDF-4. Throws InputError and OutputError.
 void copy_classic(const Source& from, const Target& to,
                   const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 

@@ -12,7 +12,6 @@ namespace cuszi::netcdf {
 
 namespace {
 
-/// One of the numeric types that all versions of the format or NetCDF-4 have.
 bool is_integer(nc_type type) {
   return type == NC_BYTE || type == NC_UBYTE || (type >= NC_SHORT && type <= NC_INT) ||
          (type >= NC_USHORT && type <= NC_UINT64);
@@ -24,7 +23,7 @@ bool has_attribute(int group, int variable, const char* name) {
   return ::nc_inq_attid(group, variable, name, nullptr) == NC_NOERR;
 }
 
-/// Values that nobody has written are the library's fill value, unless the file says otherwise.
+/// Of unwritten values.
 void add_fill_mode(int group, int id, Variable& variable) {
   int no_fill = 0;
   double as_double = 0;
@@ -35,7 +34,7 @@ void add_fill_mode(int group, int id, Variable& variable) {
   variable.add_fill(is_double ? as_double : double{as_float});
 }
 
-/// The extents of a chunk; none where all values are stored together.
+/// Empty if contiguous.
 std::vector<std::uint64_t> chunk_of(int group, int variable, std::size_t rank) {
   int storage = NC_CONTIGUOUS;
   std::vector<std::size_t> extents(rank);
@@ -50,7 +49,7 @@ std::vector<std::uint64_t> chunk_of(int group, int variable, std::size_t rank) {
 
 std::string reason_of(int status) {
   const bool is_of_hdf5 =
-      status == NC_EHDFERR || status == EACCES;  // EACCES where it cannot create
+      status == NC_EHDFERR || status == EACCES;  // EACCES also means that HDF5 could not create
   const std::string reason = is_of_hdf5 ? hdf5::kept_reason() : "";
   return reason.empty() ? ::nc_strerror(status) : reason;
 }

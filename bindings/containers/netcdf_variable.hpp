@@ -7,17 +7,15 @@
 
 namespace cuszi::netcdf {
 
-/// What a status means; of a failure of HDF5, why.
+/// Includes HDF5's reason.
 std::string reason_of(int status);
 
-/// Throws InputError: `subject` and what the status means, unless it is NC_NOERR.
+/// Throws InputError.
 void check(int status, const std::string& subject);
 
-/// Describes a variable of a group, with `prefix` in front of its name; whether other variables
-/// name it as their coordinate is left open.
+/// `prefix` precedes the name. Does not detect coordinates.
 Variable describe(int group, int id, const std::string& prefix);
 
-/// The attributes of a variable of a group.
 class VariableAttributes final : public Attributes {
  public:
   VariableAttributes(int group, int variable) : group_(group), variable_(variable) {}

@@ -1,12 +1,12 @@
 !> Error-bounded lossy compression of arrays of real32 and real64, of rank 1 to 4.
 !>
-!> Shapes, indices and axes are those of Fortran, the fastest first. Archives are those of the tool `cuszi` and
-!> of every other interface: there the same field has its dims slowest first. Values are read and written where
-!> they lie. Of array sections that are not contiguous the compiler makes a copy, and copies results back.
+!> Shapes, indices and axes are Fortran's, fastest first. Archives are those of the tool `cuszi`,
+!> where dims are slowest first. Values are read and written in place, but compilers copy array
+!> sections that are not contiguous.
 !>
-!> Every call may be told `stat`, which becomes a constant of cuszi_c_api (0: cuszi_ok), and `errmsg`, which
-!> is changed to one line where the call fails. Without `stat` a failure ends the program by ERROR STOP.
-!> Every procedure may be called from any thread, with one context used by one thread at a time.
+!> Calls take an optional `stat`, a constant of cuszi_c_api (0: cuszi_ok), and `errmsg`, set to one
+!> line on failure. Without `stat`, a failure is an ERROR STOP. All procedures are thread-safe; a
+!> context serves one thread at a time.
 module cuszi
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int32_t, c_loc, c_null_ptr, c_ptr, &
                                          c_size_t, c_sizeof
@@ -22,52 +22,51 @@ module cuszi
   public :: cuszi_abs_or_pwrel, cuszi_abs_and_pwrel
   public :: cuszi_rel, cuszi_abs, cuszi_pwrel, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
 
-  !> Keeps backends and their memory from call to call; without one each call makes its own, which is slower on a
-  !> GPU. It ends with its variable. A copy of it begins as a new one.
+  !> Reuses backends and memory between calls; without one, calls are slower on a GPU. A copy starts
+  !> as a new context.
   type :: cuszi_context
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    !> What the last compression has reached of its target: dB or a ratio; NaN where it had none.
+    !> PSNR in dB or ratio of the last compression to a target; else NaN.
     procedure :: reached => context_reached
     procedure, private :: context_assign
     generic :: assignment(=) => context_assign
     final :: context_destroy
   end type cuszi_context
 
-  !> What an archive says of its array.
+  !> An archive's metadata.
   type :: cuszi_info
     integer :: kind = real32                        !< real32 or real64
     integer(int64), allocatable :: shape(:)         !< fastest first
-    real(real64) :: bound = 0                       !< what no value's error exceeds; huge(bound) if there is none
-    integer :: mode = cuszi_rel                     !< how the bound was asked for: cuszi_rel, cuszi_abs, cuszi_pwrel or a mode of two,
-    real(real64) :: bound_asked = 0                 !< and which,
-    real(real64) :: pw_asked = 0                    !< with which share of each value
-    real(real64), allocatable :: fill(:)            !< values that mean "missing" besides NaN and the infinities
-    integer(int64) :: frames = 0                    !< parts of the array that are coded on their own,
-    integer :: frame_axis = 0                       !< slabs of this axis, from 1 on,
-    integer(int64) :: frame_height = 0              !< each of so many indices, but the last
+    real(real64) :: bound = 0                       !< largest error of a value; huge(bound) if unbounded
+    integer :: mode = cuszi_rel                     !< of the bound: cuszi_rel, cuszi_abs, cuszi_pwrel or a mode of two
+    real(real64) :: bound_asked = 0                 !< bound as given
+    real(real64) :: pw_asked = 0                    !< share of each value as given
+    real(real64), allocatable :: fill(:)            !< fill values besides NaN and infinities
+    integer(int64) :: frames = 0                    !< separately coded slabs
+    integer :: frame_axis = 0                       !< axis of the slabs, from 1
+    integer(int64) :: frame_height = 0              !< indices per slab, except the last
     integer :: format_version = 0
   end type cuszi_info
 
   !> call cuszi_compress(a, archive, abs=1d-3)
   !>
-  !> `a` is an array of real32 or real64, of rank 1 to 4. `archive`, integer(int8) and allocatable, becomes the
-  !> archive. One of these says how well `a` is kept:
-  !>   abs, rel    what no value's error exceeds, in the unit of `a` or as a share of its value range; 0 is lossless
-  !>   pw_rel      the bound as a share of each value; zeros and signs come back exactly
-  !>   abs_or_pw_rel, abs_and_pw_rel  with `pw`: of this bound, in the unit of `a`, and the share `pw` of each value
-  !>               the larger or the smaller
-  !>   psnr, ratio instead of a bound a target: at least so many dB, or at least so many times smaller
+  !> Compresses the real32 or real64 array `a`, of rank 1 to 4, to `archive`, integer(int8) and
+  !> allocatable. Give one of
+  !>   abs, rel    largest error of a value, in the unit of `a` or as a share of its range; 0 is lossless
+  !>   pw_rel      largest error as a share of each value; zeros and signs are exact
+  !>   abs_or_pw_rel, abs_and_pw_rel  the larger or the smaller of this bound and the share `pw` of each value
+  !>   psnr, ratio a target: least dB, or least compression ratio
   !> Optional are
   !>   preset      'ratio', 'balanced', 'fast', 'cuszi', 'cusz' or 'zfp'
   !>   effort      'fast', 'normal' or 'best'
-  !>   fill        values that mean "missing" besides NaN and the infinities: they come back bit for bit
-  !>   options     all else that cuszi.h can be told; the arguments above take precedence
-  !>   warning     becomes what makes the archive useless though the call succeeded, or blank
+  !>   fill        fill values besides NaN and infinities; they are exact
+  !>   options     all other options of cuszi.h; arguments take precedence
+  !>   warning     why the archive is useless though the call succeeded, or blank
   !> and context, stat, errmsg.
   !>
-  !> call cuszi_compress(address, kind, shape, archive, ...) compresses values at a C address, which may be on a
+  !> call cuszi_compress(address, kind, shape, archive, ...) takes values at a C address, also on a
   !> CUDA device: `kind` is real32 or real64, `shape` of int64.
   interface cuszi_compress
     procedure :: compress_real32, compress_real64, compress_address
@@ -75,27 +74,27 @@ module cuszi
 
   !> call cuszi_decompress(archive, a)
   !>
-  !> Restores the archive's values to `a`, an array of their kind and shape. What it holds after a failure is
-  !> undefined. Optional are
-  !>   first, last a box: of each axis the indices from `first` to `last`, from 1 on, of int64
-  !>   stride      of the box each axis' indices 1, 1 + stride, ...; a power of two, as --stride of the tool
+  !> Restores to `a`, of the archive's kind and shape; its values are undefined after a failure.
+  !> Optional are
+  !>   first, last a box: indices `first` to `last` of each axis, from 1, of int64
+  !>   stride      a power of two: indices 1, 1 + stride, ... of each axis of the box
   !>   options     where to work, and memory_limit
   !> and context, stat, errmsg.
   !>
-  !> call cuszi_decompress(archive, address, bytes, ...) restores to a C address, which may be on a CUDA device
-  !> and has room for `bytes`, of int64.
+  !> call cuszi_decompress(archive, address, bytes, ...) restores to `bytes` (int64) at a C address,
+  !> also on a CUDA device.
   interface cuszi_decompress
     procedure :: decompress_real32, decompress_real64, decompress_address
   end interface cuszi_decompress
 
   !> call cuszi_decompress_new(archive, a)
   !>
-  !> As cuszi_decompress. `a` is allocatable, of the archive's kind and rank, and is allocated anew.
+  !> As cuszi_decompress; allocates `a`, of the archive's kind and rank.
   interface cuszi_decompress_new
     procedure :: decompress_new_real32, decompress_new_real64
   end interface cuszi_decompress_new
 
-  !> How a call ends.
+  !> Status and message of a call.
   type :: outcome
     integer :: status = cuszi_ok
     character(:), allocatable :: text
@@ -110,7 +109,7 @@ contains
     text = text_of(c_version())
   end function cuszi_version
 
-  !> What an archive says of its array; the first 512 bytes of it are enough.
+  !> Reads metadata; 512 bytes of the archive suffice.
   subroutine cuszi_read_info(archive, info, stat, errmsg)
     integer(int8), intent(in), contiguous, target :: archive(:)
     type(cuszi_info), intent(out) :: info
@@ -255,7 +254,6 @@ contains
     this%handle = c_null_ptr
   end subroutine context_destroy
 
-  !> Opens a context that is new.
   subroutine begin(context, ended)
     type(cuszi_context), intent(inout) :: context
     type(outcome), intent(inout) :: ended
@@ -265,7 +263,7 @@ contains
     if (.not. c_associated(context%handle)) call fail(ended, cuszi_no_memory, 'no memory for a context')
   end subroutine begin
 
-  !> Takes over how a call of the C API with this context ended.
+  !> Copies the result of a C API call.
   subroutine take(status, context, ended)
     integer(c_int), intent(in) :: status
     type(cuszi_context), intent(in) :: context
@@ -283,7 +281,7 @@ contains
     ended%text = text
   end subroutine fail
 
-  !> Tells the caller how a call ended, or ends the program.
+  !> Returns the result to the caller, or stops the program.
   subroutine finish(ended, stat, errmsg)
     type(outcome), intent(in) :: ended
     integer, intent(out), optional :: stat
@@ -295,7 +293,7 @@ contains
     if (.not. present(stat)) error stop 'cuszi: '//ended%text
   end subroutine finish
 
-  !> The bound or the target.
+  !> Sets the bound or target.
   subroutine set_quality(settings, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, may_lack, ended)
     type(cuszi_options), intent(inout) :: settings
     real(real64), intent(in), optional :: abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio
@@ -366,7 +364,6 @@ contains
     end select
   end subroutine set_effort
 
-  !> An array of this kind and shape, as C sees it.
   subroutine set_field(field, kind, shape, ended)
     type(cuszi_c_field), intent(out) :: field
     integer, intent(in) :: kind
@@ -393,7 +390,7 @@ contains
     kind = merge(real32, real64, field%dtype == cuszi_f32)
   end function kind_of
 
-  !> The extents of a field, fastest first.
+  !> Fastest first.
   function shape_of(field) result(extents)
     type(cuszi_c_field), intent(in) :: field
     integer(int64) :: extents(field%rank)
@@ -401,7 +398,8 @@ contains
     extents = field%dims(field%rank:1:-1)
   end function shape_of
 
-  !> Compresses to memory that always suffices, whose pages cost nothing until they are written, and keeps what was.
+  !> Compresses to a buffer of the largest size (untouched pages cost nothing) and copies the
+  !> archive.
   subroutine make_archive(context, settings, field, address, archive, ended)
     type(cuszi_context), intent(in) :: context
     type(cuszi_options), intent(in) :: settings
@@ -413,7 +411,7 @@ contains
     integer(c_size_t) :: bytes
     integer :: status
 
-    bytes = c_bound(field, settings)  ! 0 for what cannot be, which the next call explains
+    bytes = c_bound(field, settings)  ! 0 for invalid input; the next call reports it
     allocate (room(max(bytes, 1_c_size_t)), stat=status)
     if (status /= 0) then
       call fail(ended, cuszi_no_memory, 'no memory for an archive of up to '//to_text([bytes])//' bytes')
@@ -424,7 +422,6 @@ contains
     if (ended%status == cuszi_ok) archive = room(:bytes)
   end subroutine make_archive
 
-  !> Finds a part of an archive's array, and what its values are.
   subroutine find_part(context, archive, first, last, stride, part, field, ended)
     type(cuszi_context), intent(inout) :: context
     integer(int8), intent(in), contiguous, target :: archive(:)
@@ -482,7 +479,7 @@ contains
               to_text(shape_of(whole)))
   end subroutine require_indices
 
-  !> What decompress_new has to allocate.
+  !> Extents that decompress_new allocates.
   subroutine new_shape(archive, first, last, stride, kind, rank, extents, ended)
     integer(int8), intent(in), contiguous, target :: archive(:)
     integer(int64), intent(in), optional :: first(:), last(:)
@@ -503,7 +500,7 @@ contains
     end if
   end subroutine new_shape
 
-  !> Restores a part to memory at an address: an array of this kind and shape, or of so many bytes.
+  !> Restores a part to an array of this kind and shape, or to `bytes`, at `address`.
   subroutine restore(archive, address, first, last, stride, options, context, ended, kind, shape, bytes)
     integer(int8), intent(in), contiguous, target :: archive(:)
     type(c_ptr), intent(in) :: address

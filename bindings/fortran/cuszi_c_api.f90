@@ -1,21 +1,21 @@
-!> cuszi.h as Fortran sees it: its constants, structs and functions. Programs use the module cuszi.
+!> Constants, structs and functions of cuszi.h. Programs use the module cuszi.
 module cuszi_c_api
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, c_null_char, &
                                          c_null_ptr, c_ptr, c_size_t
   implicit none
   public
 
-  !> What a call returns: see cuszi_status.
+  !> cuszi_status
   integer, parameter :: cuszi_ok = 0, cuszi_bad_usage = 1, cuszi_bad_input = 2, cuszi_bad_archive = 3, &
                         cuszi_bad_bound = 4, cuszi_no_device = 5, cuszi_no_room = 6, &
                         cuszi_no_memory = 7, cuszi_internal = 8
   integer, parameter :: cuszi_max_rank = 4, cuszi_max_fills = 16, &
       cuszi_max_isovalues = 15, cuszi_max_regions = 16
   integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
-  !> How a bound is meant.
+  !> Modes of a bound.
   integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3, &
                                    cuszi_pwrel = 4, cuszi_abs_or_pwrel = 5, cuszi_abs_and_pwrel = 6
-  !> Where to work.
+  !> Devices.
   integer(c_int32_t), parameter :: cuszi_device_auto = 0, cuszi_device_cpu = 1, cuszi_device_cuda = 2
 
   type, bind(C) :: cuszi_c_field
@@ -24,17 +24,16 @@ module cuszi_c_api
     integer(c_int64_t) :: dims(cuszi_max_rank) = 0  ! slowest first
   end type cuszi_c_field
 
-  !> A part of a field with a bound of its own; axes as in C.
+  !> A box with its own bound; axes as in C.
   type, bind(C) :: cuszi_region
     integer(c_int64_t) :: first(cuszi_max_rank) = 0
-    integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! which C reads as UINT64_MAX: open
+    integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! UINT64_MAX: open
     real(c_double) :: bound = 0
   end type cuszi_region
 
-  !> The options of cuszi.h, which explains them. What is 0 has its default. Axes are numbered as in C: 0 is
-  !> the slowest, which is the last of a Fortran array.
+  !> See cuszi.h. 0 is the default. Axis 0 is the slowest, a Fortran array's last.
   type, bind(C) :: cuszi_options
-    integer(c_int32_t) :: size = 0  ! the library's business, as the version
+    integer(c_int32_t) :: size = 0  ! set by the library
     integer(c_int32_t) :: version = 1
 
     real(c_double) :: bound = 0
@@ -127,7 +126,7 @@ module cuszi_c_api
     integer(c_int32_t) :: size = 0
     integer(c_int32_t) :: reserved = 0
     integer(c_int64_t) :: first(cuszi_max_rank) = 0
-    integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! which C reads as UINT64_MAX: open
+    integer(c_int64_t) :: end(cuszi_max_rank) = -1  ! UINT64_MAX: open
     integer(c_int64_t) :: stride = 1
   end type cuszi_c_part
 

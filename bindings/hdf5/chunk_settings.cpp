@@ -25,7 +25,7 @@ enum Place : std::size_t {
 };
 constexpr unsigned isovalue_unit = 256;
 constexpr unsigned strict_bit = 256;
-/// The bits of a mode; none is absolute.
+/// Absolute has none.
 constexpr std::pair<int, unsigned> mode_bits[] = {
     {CUSZI_PWREL, 512}, {CUSZI_ABS_OR_PWREL, 1024}, {CUSZI_ABS_AND_PWREL, 2048}};
 constexpr unsigned mode_mask = 512 | 1024 | 2048;
@@ -41,7 +41,6 @@ void put(std::uint64_t value, std::size_t at, ChunkSettings::Numbers& numbers) {
   numbers.at(at + 1) = static_cast<unsigned>(value >> 32);
 }
 
-/// The first four numbers.
 ChunkSettings read_head(std::span<const unsigned> numbers) {
   if (numbers.size() < ChunkSettings::least_asked || numbers[0] != version) {
     throw std::invalid_argument("cuszi does not know these parameters, which begin with 1");
@@ -66,7 +65,7 @@ ChunkSettings read_head(std::span<const unsigned> numbers) {
   throw std::invalid_argument("cuszi takes " + wanted + ", not " + std::to_string(count));
 }
 
-/// What a user says beyond the first four numbers: the share, then a fill value.
+/// The share, then a fill value.
 void read_rest_asked(std::span<const unsigned> numbers, ChunkSettings& settings) {
   const std::size_t share_numbers = settings.has_share() ? 2 : 0;
   const std::size_t least = asked_at + share_numbers;
@@ -81,7 +80,7 @@ void read_rest_asked(std::span<const unsigned> numbers, ChunkSettings& settings)
   }
 }
 
-/// The lists that end a complete list, and the share behind them.
+/// And the share after them.
 void read_lists(std::span<const unsigned> numbers, ChunkSettings& settings) {
   const std::size_t fills = numbers[counts_at] % isovalue_unit;
   const std::size_t isovalues = numbers[counts_at] / isovalue_unit;
@@ -177,8 +176,7 @@ cuszi_options ChunkSettings::options() const {
   options.isovalue_count = static_cast<std::uint32_t>(isovalues.size());
   std::copy(isovalues.begin(), isovalues.end(), std::begin(options.isovalues));
   options.strict = strict ? 1 : 0;
-  options.has_padding =
-      1;  // with 0, of chunks beyond the dataset's edge and of what was never written
+  options.has_padding = 1;  // 0 beyond the dataset's edge and where nothing was written
   options.remember = 1;
   return options;
 }

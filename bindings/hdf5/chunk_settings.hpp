@@ -7,29 +7,24 @@
 
 namespace cuszi::hdf5 {
 
-/// How the chunks of a dataset are compressed, as it stands in the dataset's filter parameters.
+/// Settings of a dataset's chunks, stored as the dataset's filter parameters. Doubles and extents
+/// take two numbers, lower half first.
 ///
-/// | numbers | what |
+/// | numbers | content |
 /// | --- | --- |
-/// | 0 | 1, the version of this list |
-/// | 1, 2 | the bound, a double: its lower and its upper half |
-/// | 3 | the preset (cuszi_preset); plus 256 to be strict; plus 512 if the bound is a share of each
-/// value, else it is absolute; plus 1024 if there is a share, too, and the larger of both holds;
-/// plus 2048 if the smaller does |
-/// | 4 | 1 for f64, else 0; plus 2 for big-endian |
-/// | 5 | rank |
-/// | 6 ... 13 | the chunk's extents, slowest first, their lower and upper halves |
-/// | 14 | how many fill values there are, at most CUSZI_MAX_FILLS; plus 256 times how many
-/// isovalues, at most CUSZI_MAX_ISOVALUES |
-/// | 15, 16 ... | each fill value, a double; two zeros if there is none |
-/// | then | each isovalue, a double |
-/// | the last two | the share of each value beside the bound, if there is one |
+/// | 0 | version of this list: 1 |
+/// | 1, 2 | bound, a double |
+/// | 3 | preset (cuszi_preset), plus 256 if strict, plus the mode: 0 absolute, 512 CUSZI_PWREL,
+/// 1024 CUSZI_ABS_OR_PWREL, 2048 CUSZI_ABS_AND_PWREL | | 4 | 1 for f64, else 0; plus 2 for
+/// big-endian | | 5 | rank | | 6 ... 13 | chunk extents, slowest first | | 14 | number of fill
+/// values, plus 256 times the number of isovalues | | 15, 16 ... | fill values, doubles; two zeros
+/// if none | | then | isovalues, doubles | | last two | share of each value, a double, in modes of
+/// two bounds |
 ///
-/// The user gives the first three or four, then the share, a double, if there is one, then a fill
-/// value, if there is one; the others follow from the dataset. Fill values that the user gives, so
-/// or in the whole list, are added to the dataset's own. A list of another length is refused. A
-/// filter cannot warn: where it is strict, what cuszi_last_warning() would tell of a chunk is an
-/// error, and the filter is mandatory.
+/// Users give the first three or four numbers, then the share if the mode has one, then at most one
+/// fill value, or the whole list; the dataset gives the rest and adds its own fill values. Other
+/// lengths are refused. A strict filter is mandatory and turns warnings into errors, because
+/// filters cannot warn.
 struct ChunkSettings {
   static constexpr std::size_t least_asked = 3;
   static constexpr std::size_t least_complete = 17;
@@ -38,7 +33,7 @@ struct ChunkSettings {
 
   double bound = 0;
   int mode = CUSZI_ABS;  ///< or CUSZI_PWREL, CUSZI_ABS_OR_PWREL, CUSZI_ABS_AND_PWREL
-  double share = 0;      ///< of each value, of the last two
+  double share = 0;      ///< in modes of two bounds
   unsigned preset = CUSZI_PRESET_RATIO;
   bool strict = false;
   cuszi_field field{};
@@ -46,19 +41,18 @@ struct ChunkSettings {
   std::vector<double> fills;
   std::vector<double> isovalues;
 
-  /// The settings that the user gives, in a complete list or not. Throws std::invalid_argument for
-  /// a list of another version, of another length, or of two modes.
+  /// Parses a user's list. Throws std::invalid_argument for another version, length or mode.
   static ChunkSettings asked(std::span<const unsigned> numbers);
-  /// The settings in a complete list of numbers. Throws as asked() does.
+  /// Parses a complete list. Throws as asked().
   static ChunkSettings read(std::span<const unsigned> numbers);
 
   bool has_share() const { return mode == CUSZI_ABS_OR_PWREL || mode == CUSZI_ABS_AND_PWREL; }
   Numbers write() const;
 
-  /// Adds a fill value unless it is there. Returns false if there is no room for it.
+  /// Ignores duplicates; false if there are too many.
   bool add_fill(double value);
 
-  /// Options of the C API for these settings. They point to the fill values of this object.
+  /// Borrows `fills` of this object.
   cuszi_options options() const;
 };
 

@@ -1,5 +1,4 @@
-/// libh5cuszi: cuszi as a filter of HDF5, which is found through HDF5_PLUGIN_PATH. A chunk in a
-/// file is an archive of cuszi.
+/// An HDF5 filter, found by HDF5_PLUGIN_PATH. Chunks are archives.
 #include <H5PLextern.h>
 
 #include <algorithm>
@@ -29,14 +28,13 @@ struct DestroyContext {
   void operator()(cuszi_context* context) const { cuszi_context_destroy(context); }
 };
 
-/// The calling thread's.
+/// Per thread.
 cuszi_context* context() {
   thread_local const std::unique_ptr<cuszi_context, DestroyContext> mine(cuszi_context_create());
   return mine.get();
 }
 
-/// Memory for an archive, which the calling thread keeps: pages that are new with every chunk would
-/// take a quarter of the time in which `fast` restores one. nullptr if there is none.
+/// Reused: new pages would take a quarter of the time of `fast`. Null if out of memory.
 std::byte* archive_memory(std::size_t size) {
   thread_local std::unique_ptr<std::byte[]> memory;
   thread_local std::size_t capacity = 0;
@@ -55,7 +53,7 @@ void swap_bytes(void* values, std::size_t bytes, std::size_t value_bytes) {
   }
 }
 
-/// What a damaged chunk may take at most; small ones have heads that are larger than they are.
+/// For damaged chunks; small archives exceed their values.
 std::uint64_t memory_limit(std::size_t chunk_bytes) {
   constexpr std::uint64_t least = std::uint64_t{1} << 20;
   return std::max<std::uint64_t>(16 * std::uint64_t{chunk_bytes}, least);
@@ -63,7 +61,7 @@ std::uint64_t memory_limit(std::size_t chunk_bytes) {
 
 std::size_t value_bytes(const cuszi_field& field) { return field.dtype == CUSZI_F64 ? 8 : 4; }
 
-/// Memory of HDF5's own.
+/// Allocated by HDF5.
 struct Buffer {
   const Caller& hdf5;
   void* bytes;
@@ -76,14 +74,13 @@ struct Buffer {
     if (bytes != nullptr) hdf5.release(bytes);
   }
 
-  /// Takes the place of what HDF5 has given to the filter.
+  /// Replaces HDF5's buffer.
   void replace(std::size_t size, std::size_t* buf_size, void** buf) {
     std::swap(*buf, bytes);
     *buf_size = size;
   }
 };
 
-/// Throws why the last call failed.
 [[noreturn]] void fail() { throw std::runtime_error(cuszi_last_error(context())); }
 
 std::size_t encode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t bytes,
@@ -96,10 +93,10 @@ std::size_t encode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   if (chunk.big_endian) swap_bytes(*buf, bytes, value_bytes(chunk.field));
   std::size_t size = 0;
   if (cuszi_compress(context(), &options, &chunk.field, *buf, archive, room, &size) != CUSZI_OK) {
-    if (chunk.big_endian) swap_bytes(*buf, bytes, value_bytes(chunk.field));  // as it was
+    if (chunk.big_endian) swap_bytes(*buf, bytes, value_bytes(chunk.field));  // restores the values
     fail();
   }
-  if (size > bytes) {  // than the values
+  if (size > bytes) {  // incompressible
     Buffer larger(hdf5, size);
     if (larger.bytes == nullptr) return 0;
     larger.replace(size, buf_size, buf);
@@ -128,7 +125,7 @@ std::size_t decode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   return size;
 }
 
-/// The chunk's extents as a field: those of 1 left out, the slowest merged until four are left.
+/// Drops extents of 1 and merges the slowest beyond four.
 bool set_dims(std::span<const hsize_t> chunk, cuszi_field& field) {
   std::vector<std::uint64_t> dims;
   std::copy_if(chunk.begin(), chunk.end(), std::back_inserter(dims),
@@ -144,7 +141,7 @@ bool set_dims(std::span<const hsize_t> chunk, cuszi_field& field) {
   return true;
 }
 
-/// Where the parts of a float are, in bits.
+/// In bits.
 struct FloatLayout {
   std::size_t precision;
   std::size_t exponent_bits;
@@ -170,8 +167,7 @@ bool has_layout(const Caller& hdf5, hid_t type, const FloatLayout& ieee) {
          hdf5.type_norm(type) == H5T_NORM_IMPLIED;
 }
 
-/// Whether values are IEEE floats of 4 or 8 bytes in either order: other layouts have the same
-/// sizes.
+/// Other layouts have the same sizes.
 bool is_field(const Caller& hdf5, hid_t type) {
   constexpr FloatLayout f32{32, 8, 127};
   constexpr FloatLayout f64{64, 11, 1023};
@@ -183,7 +179,7 @@ bool is_field(const Caller& hdf5, hid_t type) {
   return false;
 }
 
-/// Whether chunks come to the filter as values. Others may be behind it.
+/// Others may follow.
 bool is_first(const Caller& hdf5, hid_t properties) {
   std::array<char, 64> name{};
   unsigned flags = 0;
@@ -198,7 +194,7 @@ bool is_first(const Caller& hdf5, hid_t properties) {
   return false;
 }
 
-/// The number that is stored in the first bytes like the dataset's values.
+/// Stored like the dataset's values.
 double value_of(std::array<unsigned char, sizeof(double)> stored, const ChunkSettings& like) {
   const std::size_t bytes = value_bytes(like.field);
   if (like.big_endian) swap_bytes(stored.data(), bytes, bytes);
@@ -208,7 +204,6 @@ double value_of(std::array<unsigned char, sizeof(double)> stored, const ChunkSet
   return value;
 }
 
-/// Completes what the user asks for by what the dataset is.
 bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& settings) {
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
   const int rank = hdf5.chunk(properties, static_cast<int>(chunk.size()), chunk.data());
@@ -230,18 +225,18 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
   return cuszi_field_bytes(&settings.field) != 0;
 }
 
-/// Completes the filter's parameters of a dataset that is being created.
+/// Of a new dataset.
 herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
-  // Where a filter is optional, HDF5 does not heed can_apply().
+  // HDF5 ignores can_apply() for optional filters.
   if (!is_field(caller, type) || !is_first(caller, properties)) return -1;
   ChunkSettings::Numbers numbers(ChunkSettings::most);
-  size_t count = numbers.size();  // then how many there are
+  size_t count = numbers.size();  // set to the actual count
   unsigned flags = 0;
   if (caller.filter(properties, filter_id, &flags, &count, numbers.data(), 0, nullptr, nullptr) <
       0) {
     return -1;
   }
-  numbers.resize(count);  // those beyond the longest list are zeros, which make it too long
+  numbers.resize(count);  // zeros beyond the longest list
   auto settings = ChunkSettings::asked(numbers);
   if (!complete(caller, properties, type, settings)) return -1;
   const cuszi_options options = settings.options();
@@ -249,7 +244,7 @@ herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
     caller.tell("cuszi can make no such bound, preset or chunk");
     return -1;
   }
-  // HDF5 stores chunks as they are where an optional filter fails.
+  // Chunks stay unfiltered where an optional filter fails.
   if (settings.strict) flags &= ~static_cast<unsigned>(H5Z_FLAG_OPTIONAL);
   numbers = settings.write();
   return caller.modify_filter(properties, filter_id, flags, numbers.size(), numbers.data());
@@ -263,7 +258,6 @@ namespace hdf5 = cuszi::hdf5;
 
 extern "C" {
 
-/// Whether a dataset can be filtered: floats of 4 or 8 bytes.
 static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
@@ -271,7 +265,7 @@ static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
 }
 
 static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {
-  const cuszi::IeeeArithmetic arithmetic;  // a fill value may be a signalling NaN
+  const cuszi::IeeeArithmetic arithmetic;  // fill values may be signalling NaNs
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
   try {

@@ -37,7 +37,7 @@ bool Caller::find(const void* return_address) {
   look_up(error_class, "H5E_ERR_CLS_g");
   look_up(error_major, "H5E_PLINE_g");
   look_up(error_minor, "H5E_CANTFILTER_g");
-  if (library != nullptr) ::dlclose(library);  // its caller keeps it
+  if (library != nullptr) ::dlclose(library);  // its caller keeps it loaded
   return complete;
 }
 

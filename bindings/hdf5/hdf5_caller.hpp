@@ -9,10 +9,8 @@
 
 namespace cuszi::hdf5 {
 
-/// The functions of the HDF5 library that calls the filter. They are looked up there, for a process
-/// can hold several such libraries (every Python wheel brings its own), whose identifiers mean
-/// nothing to each other. Variables, as types and errors are, may be empty there: a program that is
-/// not made of position-independent code has them itself.
+/// Functions of the calling HDF5 library: a process can hold several (one per Python wheel) with
+/// incompatible identifiers. Variables may be null, if the program is not position-independent.
 struct Caller {
   decltype(&::H5Tget_class) type_class = nullptr;
   decltype(&::H5Tget_precision) type_precision = nullptr;
@@ -35,11 +33,10 @@ struct Caller {
   const hid_t* error_major = nullptr;  ///< of the pipeline
   const hid_t* error_minor = nullptr;  ///< of a filter
 
-  /// Puts a reason on HDF5's stack of errors.
+  /// Pushes a reason on HDF5's error stack.
   void tell(const char* reason) const;
 
-  /// Looks up the functions in the HDF5 library that contains the code at `return_address`. Returns
-  /// whether all of them were found.
+  /// Looks up the functions in the library that contains `return_address`. False if one is missing.
   bool find(const void* return_address);
 };
 

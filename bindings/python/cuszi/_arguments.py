@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-#: One number: of Python, a scalar of NumPy, an array without axes.
+#: A Python number, NumPy scalar or array without axes.
 Real = Union[SupportsFloat, SupportsIndex]
 
 
@@ -96,7 +96,7 @@ def quality(abs: Any, pw_rel: Any, abs_or_pw_rel: Any, abs_and_pw_rel: Any, pw: 
     return two
 
 
-#: The keywords of ``quality``.
+#: Keywords of ``quality``.
 QUALITY = ("abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "pw")
 
 

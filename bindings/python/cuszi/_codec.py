@@ -44,14 +44,14 @@ class Info:
 
     shape: tuple[int, ...]  #: slowest first
     dtype: np.dtype[Any]
-    bound: float  #: what no value's error exceeds, in the field's unit; infinite if there is none
-    mode: str  #: "rel", "abs", "pw_rel", "abs_or_pw_rel" or "abs_and_pw_rel": how the bound was asked for,
-    bound_asked: float  #: and which,
-    pw: float  #: with which share of each value, of the last two
-    fill: tuple[float, ...]  #: values that mean "missing" besides NaN and the infinities
-    frames: int  #: parts of the field that are coded on their own
-    frame_axis: int  #: which they are slabs of,
-    frame_height: int  #: each of so many indices, but the last
+    bound: float  #: largest error of a value; infinite if unbounded
+    mode: str  #: "rel", "abs", "pw_rel", "abs_or_pw_rel" or "abs_and_pw_rel"
+    bound_asked: float  #: bound as given
+    pw: float  #: share of each value as given
+    fill: tuple[float, ...]  #: fill values besides NaN and infinities
+    frames: int  #: separately coded slabs
+    frame_axis: int  #: axis of the slabs
+    frame_height: int  #: indices per slab, except the last
     format_version: int
 
 
@@ -84,7 +84,7 @@ def _warn(options: Options) -> None:
     """Of what makes the last archive useless."""
     text = _library.last_warning()
     if text:
-        missed = _library.reached() < options.bound  # NaN is not
+        missed = _library.reached() < options.bound  # false for NaN
         warnings.warn(text, TargetWarning if missed else FillWarning, stacklevel=4)
 
 
@@ -250,7 +250,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
         _warn(options)
         return size
     _options.set_device(options, device, threads, stream, (values,))
-    # Pages that are never written cost nothing. What cannot be has a bound of 0 and is told.
+    # Untouched pages cost nothing. Invalid input has a bound of 0 and is reported below.
     archive = np.empty(_library.bound(field, options), np.uint8)
     size = _library.compress(options, field, values.address, archive.ctypes.data, archive.nbytes)
     _warn(options)

@@ -15,8 +15,8 @@ from ._arguments import Real, bound, names_keywords, quality, real, value_range 
 from ._errors import UsageError
 from ._options import Preset, ValueRange, preset_number
 
-_STRICT = 256  # added to the preset's number
-_MODES = {"abs": 0, "pw_rel": 512, "abs_or_pw_rel": 1024, "abs_and_pw_rel": 2048}  # as well
+_STRICT = 256  # added to the preset
+_MODES = {"abs": 0, "pw_rel": 512, "abs_or_pw_rel": 1024, "abs_and_pw_rel": 2048}  # likewise
 _PARAMETERS_VERSION = 1
 
 
@@ -34,7 +34,7 @@ def _default_folders() -> list[str]:
 def let_hdf5_find_it() -> None:
     """By the environment, for libraries that are loaded later; in h5py if that is there already."""
     if not os.path.isdir(h5_plugin_path()):
-        return  # it was built without HDF5
+        return  # built without HDF5
     paths = os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep)
     folders = [path for path in paths if path] or _default_folders()
     if h5_plugin_path() not in folders:
@@ -61,7 +61,7 @@ def _absolute(rel: Any, value_range: Any) -> float:
         raise UsageError(f"value_range {least}, {most} is not (min, max)")
     if not 0 <= real("rel", rel) < 1:
         raise UsageError(f"rel {rel} is not from 0 to below 1")
-    bound("rel", real("rel", rel) * (most - least))  # is finite
+    bound("rel", real("rel", rel) * (most - least))  # checks that it is finite
     exact = Fraction(real("rel", rel)) * (Fraction(most) - Fraction(least))
     absolute = float(exact)
     return absolute if absolute <= exact else math.nextafter(absolute, 0)

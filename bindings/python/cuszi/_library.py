@@ -181,7 +181,7 @@ def _options() -> dict[str, OptionRow]:
     return rows
 
 
-#: The table, by members of Options.
+#: By member of Options.
 OPTIONS = _options()
 
 

@@ -51,7 +51,7 @@ def unmasked(array: Any) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
     if isinstance(array, (list, tuple)) and any(isinstance(a, np.ma.MaskedArray) for a in array):
         array = np.ma.asarray(array)
     if array is np.ma.masked:
-        array = np.ma.masked_array(0.0, True)  # the constant cannot compute its fill value
+        array = np.ma.masked_array(0.0, True)  # the constant has no fill value
     values = np.asanyarray(array)
     if isinstance(values, np.ma.MaskedArray):
         return _filled(values)

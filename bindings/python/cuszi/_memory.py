@@ -11,9 +11,9 @@ import numpy as np
 
 from ._errors import UsageError
 
-_CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # devices of DLPack
-_DEFAULT_STREAM = 1  # as DLPack and CUDA number it
-_TYPES = {(code, bits): np.dtype(f"{kind}{bits // 8}")  # by DLPack's code and bits
+_CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # DLPack devices
+_DEFAULT_STREAM = 1  # of DLPack and CUDA
+_TYPES = {(code, bits): np.dtype(f"{kind}{bits // 8}")  # DLPack code and bits
           for code, kind in enumerate("iuf") for bits in (8, 16, 32, 64) if (kind, bits) != ("f", 8)}
 
 
@@ -28,7 +28,7 @@ class DLPackArray(Protocol):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
-#: Of CuPy, PyTorch, JAX and others.
+#: CuPy, PyTorch, JAX and others.
 DeviceArray = Union[CudaArray, DLPackArray]
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
@@ -43,7 +43,7 @@ class Memory:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     owner: Any
-    stream: int = 0  #: whose work fills it; 0 is the default stream
+    stream: int = 0  #: that fills it; 0 is the default stream
     read_only: bool = False
 
     @property
@@ -60,7 +60,7 @@ class Memory:
         return parts
 
 
-class _Tensor(ctypes.Structure):  # the head of DLManagedTensor
+class _Tensor(ctypes.Structure):  # start of DLManagedTensor
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
                 ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
                 ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),

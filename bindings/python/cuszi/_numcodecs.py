@@ -15,7 +15,7 @@ from ._errors import ArchiveError, UsageError
 from ._library import MAX_RANK
 from ._options import Fill, Preset, fills_of_chunks, preset_number
 
-#: What an archive cannot say of an array stands in front of it as the head of a file of NumPy.
+#: A NumPy file header precedes the archive of an array that an archive alone cannot describe.
 _HEAD = np.lib.format.MAGIC_PREFIX
 
 
@@ -37,7 +37,7 @@ def _read_head(data: np.ndarray[Any, Any]) -> tuple[tuple[int, ...], bool, np.dt
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError("it is not of version 1.0")
         shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    except Exception as error:  # NumPy parses it as Python, which fails in many ways
+    except Exception as error:  # NumPy parses Python literals, which raises many errors
         raise ArchiveError(f"the head of an array is damaged: {error}") from None
     return shape, is_fortran, dtype, file.tell()
 
@@ -99,7 +99,7 @@ class Numcodec(Codec):
             array = array.copy(order="C")
         asked: dict[str, Any] = {**quality_of(self), "preset": self.preset, "fill": self.fill,
                                  "strict": self.strict,
-                                 "padding": 0.0}  # of Zarr's chunks beyond the array's edge
+                                 "padding": 0.0}  # in Zarr's chunks beyond the array's edge
         with self._remembering():
             if _is_field(array):
                 return compress(array, **asked)

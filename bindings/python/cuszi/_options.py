@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from ._memory import Memory
 
-NETCDF_FILL = 9.969209968386869e36  #: what netCDF writes by default for missing values
+NETCDF_FILL = 9.969209968386869e36  #: netCDF's default fill value
 
-# Names for type checkers: those of the table, which a test compares.
+# For type checkers; a test compares them with the table.
 Preset = Literal["ratio", "cuszi", "cusz", "fast", "zfp", "balanced"]
 Predictor = Literal["auto", "lorenzo", "interp", "multilevel", "tiles", "zfp", "cells"]
 Coder = Literal["auto", "huffman", "ans"]
@@ -70,7 +70,7 @@ class Method(TypedDict, total=False):
     zfp_chunk: int
 
 
-_LOSSY_ZFP_MODES = (1, 2)  #: precision and rate, which need no bound
+_LOSSY_ZFP_MODES = (1, 2)  #: precision and rate need no bound
 
 METHOD = tuple(Method.__annotations__)
 
@@ -81,7 +81,7 @@ def _text(name: str, value: Any) -> str:
     if kind in (_library.WHOLE, _library.POWER_OF_TWO):
         return str(whole(name, value))
     if kind == _library.SIZE:
-        return str(min(whole(name, value, 0, 2**64 - 1), 2**50))  # no memory is larger
+        return str(min(whole(name, value, 0, 2**64 - 1), 2**50))  # exceeds any memory
     if kind == _library.NUMBER:
         return repr(real(name, value))
     if kind == _library.FLAG:

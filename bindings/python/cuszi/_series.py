@@ -15,9 +15,9 @@ import numpy.typing as npt
 from . import _codec, _memory
 from ._errors import Error, InputError, UsageError
 
-AUTOMATIC = 0  # a stride: the smallest with which a field has no more than most_points
+AUTOMATIC = 0  # the smallest stride that gives at most most_points
 most_points = 256**3
-most_looked_into = 8  # about so many archives say which axes are space, before any is read
+most_looked_into = 8  # archives inspected for the axes of space
 
 
 class Series:
@@ -75,7 +75,7 @@ class Series:
                 if _codec.info(archive).shape == self._whole:
                     is_space = [both and space for both, space in zip(is_space, _space_axes(archive, self._whole))]
             except (Error, OSError):
-                continue  # which is told when it is read
+                continue  # reported when it is read
         return is_space
 
     @property
@@ -143,7 +143,7 @@ def _files_of(name: str) -> list[str]:
 def _mapped(path: str) -> Any:
     """The bytes of a file; those that nobody looks at are not read. It is closed when nobody has them."""
     with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+        if os.fstat(file.fileno()).st_size == 0:  # cannot be mapped
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 

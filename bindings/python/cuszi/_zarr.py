@@ -189,7 +189,7 @@ def _as_field(chunk: Any, spec: Any) -> Any:
     return chunk.astype(dtype, order="C", copy=False).reshape(merged_shape(spec.shape))
 
 
-#: For batches on a device: each thread has memory of its own there, and while one prepares the other works.
+#: For device batches: each thread has memory there, and one prepares while the other works.
 _OF_DEVICE = ThreadPoolExecutor(2, "cuszi")
 
 
