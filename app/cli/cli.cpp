@@ -43,18 +43,18 @@ CLI::App& add_command(CLI::App& program, const std::string& name, const std::str
   return *app;
 }
 
-/// What a user says of a zfp stream without header.
+/// Describes a zfp stream without header.
 struct ToldZfpStream {
   std::optional<Dims> dims;
   std::optional<DType> dtype;
-  std::optional<double> tolerance;  ///< of fixed accuracy, absolute
+  std::optional<double> tolerance;  ///< absolute
 };
 
-/// What the command line says, as it is being read.
+/// Result of parsing.
 struct Parsed {
-  cuszi_options asked = cuszi_default_options();  ///< of the command that is given
+  cuszi_options asked = cuszi_default_options();  ///< of the given command
   CompressOptions compress;
-  std::vector<std::string> variable_bounds;  ///< as they are written, of compress
+  std::vector<std::string> variable_bounds;  ///< unparsed; of compress
   DecompressOptions decompress;
   CompareOptions compare;
   InspectOptions inspect;
@@ -64,7 +64,7 @@ struct Parsed {
   ZfpImportOptions zfp_import;
   ZfpExportOptions zfp_export;
   ToldZfpStream told;  ///< of zfp-import
-  InputFiles inputs;   ///< of the command that is given
+  InputFiles inputs;   ///< of the given command
   std::optional<Command> command;
 };
 
@@ -83,7 +83,7 @@ void take_run(const Parsed& parsed, RunOptions& run) {
   static_cast<RunSettings&>(run) = run_settings(parsed.asked);
 }
 
-/// Makes `options` the command when all of them and the names of its archives have been read.
+/// Runs `options` after parsing.
 template <class Options>
 void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
   add_inputs(app, "ARCHIVE", parsed.inputs, "Archives; - for standard input");
@@ -97,7 +97,7 @@ void choose_with_archives(CLI::App& app, Parsed& parsed, Options& options) {
   });
 }
 
-/// Several inputs, or one into a folder, become archives whatever the name.
+/// Several inputs, or a folder as output, give archives.
 bool is_copy(const CompressOptions& options) {
   if (!options.output || options.inputs.size() != 1 || !options.folders.empty()) return false;
   std::error_code no_folder;
@@ -105,7 +105,7 @@ bool is_copy(const CompressOptions& options) {
          !std::filesystem::is_directory(*options.output, no_folder);
 }
 
-/// The bounds of a copy, and only what goes with it.
+/// Checks the bounds of a copy.
 void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& options) {
   if (!options.is_copy) {
     if (parsed.variable_bounds.empty()) return;
@@ -122,7 +122,7 @@ void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& opti
   }
 }
 
-/// A raw file of bounds, of the type that its name tells, else f32. Throws InputError.
+/// f32 unless its name says otherwise. Throws InputError.
 FieldOptions raw_bounds(const std::string& path) {
   const DType dtype = dtype_in_name(path).value_or(DType::f32);
   const auto size = FileSource(path).size();
@@ -132,8 +132,7 @@ FieldOptions raw_bounds(const std::string& path) {
   return {Dims{*size / size_of(dtype)}, dtype, {}, ByteOrder::little};
 }
 
-/// The field of bounds that a file has, in its order; those of f64 are rounded down. Throws as
-/// open_input() does.
+/// Rounds f64 bounds down. Throws as open_input().
 std::vector<float> read_bounds(const std::string& name) {
   const bool is_raw = field_path(name).format == Format::raw;
   InputField field = open_input(name, is_raw ? raw_bounds(name) : FieldOptions{});
@@ -159,7 +158,6 @@ void add_bound_field(CLI::App& app, BoundFile& file) {
       ->group(group::main);
 }
 
-/// Reads the bounds by place, and leaves their place in the options of the library.
 void take_bound_field(const CLI::App& app, BoundFile& file, cuszi_options& asked) {
   if (!file.path) {
     if (!is_given(app, "bound-blocks")) return;
@@ -176,8 +174,7 @@ void refuse_beside(const CLI::App& app, std::string_view text) {
   }
 }
 
-/// What the options of the table come to. A bound, or for compress a target instead, and only what
-/// goes with it; none is needed where the bounds of variables are `enough`.
+/// Requires a bound, or for compress a target, unless `enough`; rejects options without effect.
 FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enough = false) {
   const bool has_target = is_given(app, "target");
   const bool has_bound = is_given(app, "error-bound") || enough;
@@ -421,8 +418,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   });
 }
 
-/// The header that a stream lacks; none if it has one. Throws UsageError if what was told is not
-/// enough.
+/// Nullopt if the stream has a header. Throws UsageError if incomplete.
 std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mode) {
   using Kind = ZfpMode::Kind;
   if (!told.dims) {

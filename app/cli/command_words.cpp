@@ -12,7 +12,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=,@%";

@@ -4,7 +4,7 @@
 
 namespace cuszi::app {
 
-/// What the process ends with; documented in the man page, relied upon by batch scripts.
+/// Documented in the man page; batch scripts rely on it.
 enum class ExitCode : int {
   ok = 0,
   usage = 1,
@@ -13,7 +13,7 @@ enum class ExitCode : int {
   bound = 4,
   device = 5,
   output = 6,
-  internal = 8,  ///< 7 is for what only the library tells
+  internal = 8,  ///< 7 belongs to the library
 };
 
 constexpr ExitCode exit_code_of(ErrorKind kind) {

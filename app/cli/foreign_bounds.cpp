@@ -15,11 +15,11 @@ namespace cuszi::app {
 
 namespace {
 
-/// What a word stands for when a value follows it.
+/// Meaning of a word that a value follows.
 struct ForeignOption {
   std::string_view word;
-  std::string_view mode;    ///< of the bound; empty for the default one
-  std::string_view target;  ///< instead of a bound
+  std::string_view mode;    ///< of the bound; empty: default
+  std::string_view target;  ///< replaces a bound
 };
 
 constexpr std::array<ForeignOption, 16> foreign_options{{{"-rel", "rel", {}},
@@ -39,7 +39,6 @@ constexpr std::array<ForeignOption, 16> foreign_options{{{"-rel", "rel", {}},
                                                          {"-tolerance", {}, {}},
                                                          {"-psnr", {}, "psnr:"}}};
 
-/// What stands at some words of a command line.
 struct Found {
   std::size_t first;
   std::size_t count;
@@ -51,7 +50,7 @@ bool is_number(std::string_view text) {
          text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
-/// "-rel" for --rel and -REL; letters that stand alone keep their case.
+/// "-rel" for --rel and -REL; single letters keep their case.
 std::string plain(std::string_view word) {
   std::string text(word.substr(word.starts_with("--") ? 1 : 0));
   if (text.size() > 2) {
@@ -72,7 +71,7 @@ std::optional<Words> meant_by(std::string_view word, const std::string& value) {
   return Words{"--mode", std::string(found->mode), "--error-bound", value};
 }
 
-/// "-rel 1e-3", "-rel=1e-3", "-M REL 1e-3" or "-M REL -R 1e-3" at word `i`.
+/// "-rel 1e-3", "-rel=1e-3", "-M REL 1e-3" or "-M REL -R 1e-3".
 std::optional<Found> found_at(const Words& words, std::size_t i) {
   const std::string& word = words[i];
   const std::size_t equals = word.find('=');

@@ -4,9 +4,8 @@
 
 namespace cuszi::app {
 
-/// Throws UsageError, with the command that was meant, if a bound or target is given as other
-/// compressors take it: -rel 1e-3, --abs=0.1, -M REL 1e-3, -A 0.1, -psnr 80. The command line would
-/// be read as something else, or refused without a remedy.
+/// Throws UsageError with the corrected command for bounds in other compressors' syntax: -rel 1e-3,
+/// -M REL 1e-3, -A 0.1, -psnr 80.
 void refuse_foreign_bounds(const Words& words);
 
 }  // namespace cuszi::app

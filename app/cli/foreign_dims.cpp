@@ -14,9 +14,8 @@ namespace cuszi::app {
 
 namespace {
 
-/// Dims that words of a command line stand for.
 struct ForeignDims {
-  std::size_t first;  ///< of the words
+  std::size_t first;  ///< first word
   std::size_t count;
   std::string program;
   Dims dims;  ///< slowest first
@@ -31,7 +30,7 @@ std::optional<Dims> dims_in(std::string text) {
   }
 }
 
-/// "-3 500 500 100" at word `i`.
+/// "-3 500 500 100"
 std::optional<ForeignDims> dims_of_sz(const Words& words, std::size_t i) {
   const std::string& option = words[i];
   if (option.size() != 2 || option[0] != '-' || option[1] < '1' || option[1] > '4') return {};
@@ -44,7 +43,7 @@ std::optional<ForeignDims> dims_of_sz(const Words& words, std::size_t i) {
   return ForeignDims{i, rank + 1, "SZ", reversed(*dims)};
 }
 
-/// "-l 500x500x100", also with commas, at word `i`.
+/// "-l 500x500x100", also with commas.
 std::optional<ForeignDims> dims_of_cusz(const Words& words, std::size_t i) {
   if (words[i] != "-l" || i + 1 == words.size()) return {};
   const auto dims = dims_in(words[i + 1]);

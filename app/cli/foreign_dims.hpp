@@ -5,11 +5,10 @@
 
 namespace cuszi::app {
 
-/// Dims with the extents in the opposite order.
 Dims reversed(const Dims& dims);
 
-/// Throws UsageError if a command line gives dims as SZ (`-3 500 500 100`) or cuSZ (`-l
-/// 500x500x100`) take them, the fastest first: tells the command that was meant.
+/// Throws UsageError with the corrected command for dims of SZ (`-3 500 500 100`) or cuSZ (`-l
+/// 500x500x100`), fastest first.
 void refuse_foreign_dims(const Words& words);
 
 }  // namespace cuszi::app

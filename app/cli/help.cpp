@@ -13,9 +13,9 @@ namespace cuszi::app {
 namespace {
 
 constexpr std::size_t width = 100;        ///< columns
-constexpr std::size_t name_columns = 34;  ///< in front of what an option does
+constexpr std::size_t name_columns = 34;  ///< before descriptions
 
-/// The lines of a text, cut between words so that none has more than `columns`.
+/// Wraps at spaces.
 std::string wrapped(const std::string& text, std::size_t columns) {
   std::string lines;
   std::string line;

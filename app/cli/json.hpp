@@ -5,7 +5,7 @@
 
 namespace cuszi::app {
 
-/// Members in the order in which they were set.
+/// Keeps insertion order.
 using Json = nlohmann::ordered_json;
 
 template <class T>

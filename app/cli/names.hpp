@@ -9,7 +9,7 @@
 
 namespace cuszi::app {
 
-// What enumerators are called on the command line and in reports.
+// On the command line and in reports.
 
 constexpr std::string_view name_of(ByteOrder order) {
   return order == ByteOrder::little ? "little" : "big";

@@ -21,7 +21,7 @@ bool contains(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The keys of --interp.
+/// Key of --interp.
 bool is_key(const Option& option) {
   return std::string_view(option.info.name).starts_with("interp-");
 }

@@ -15,10 +15,9 @@
 
 namespace cuszi::app {
 
-// Options of commands. The values must outlive the parsing.
+// Adds options; values must outlive the parsing.
 
-/// An option whose text `parse(label, text)` makes `value` of; the label is the long one of
-/// `names`.
+/// The label for parse(label, text) is the long one of `names`.
 template <class Value, class Parse>
 CLI::Option* add_value(CLI::App& app, const char* group, const std::string& names,
                        const std::string& values, const std::string& help, Value& value,
@@ -29,7 +28,7 @@ CLI::Option* add_value(CLI::App& app, const char* group, const std::string& name
   return option->type_name(values)->group(group);
 }
 
-/// An option of one of the words that "|" divides in `words`, in the order of the enumerators.
+/// `words` are separated by "|", in enumerator order.
 template <class Enum, class Value>
 CLI::Option* add_word(CLI::App& app, const char* group, const std::string& names,
                       const std::string& words, const std::string& help, Value& value) {
@@ -39,52 +38,48 @@ CLI::Option* add_word(CLI::App& app, const char* group, const std::string& names
   return add_value(app, group, names, words, help, value, parse);
 }
 
-/// An option that can be given several times, each with one text.
+/// May be given several times.
 void add_repeated(CLI::App& app, const char* group, const std::string& names,
                   const std::string& values, const std::string& help,
                   const std::function<void(const Words&)>& take);
 
-/// Makes a text a whole number in these limits.
+/// Parser of an integer.
 inline auto count_between(std::uint64_t least, std::uint64_t most) {
   return [=](std::string_view label, std::string_view text) {
     return parse_count(label, text, least, most);
   };
 }
 
-/// --dims, slowest first.
 CLI::Option* add_dims_option(CLI::App& app, std::optional<Dims>& dims, const std::string& help);
 
-/// These options of the table.
+/// From the option table.
 void add_options(CLI::App& app, cuszi_options& options,
                  std::initializer_list<std::string_view> names);
 
-/// All options of the table that compress, but these.
+/// Compression options, except `names`.
 void add_options_but(CLI::App& app, cuszi_options& options,
                      std::initializer_list<std::string_view> names);
 
-/// Whether an option was given, by its name without dashes.
+/// `name` has no dashes.
 bool is_given(const CLI::App& app, std::string_view name);
 
-/// Throws UsageError if an option of the table was given that what `settings` choose would ignore.
+/// Throws UsageError for given options without effect.
 void check_use(const CLI::App& app, const FieldSettings& settings);
 
-/// Throws UsageError if an option was given that the copy of a file has no use for.
+/// Throws UsageError for given options without effect in a copy.
 void check_copy_options(const CLI::App& app);
 
-/// The files or archives that a command takes, --recursive, --filelist.
+/// Files, --recursive, --filelist.
 void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
                 const std::string& help);
 
 /// --dims, --dims-xyz, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
 
-/// --type.
 void add_type_option(CLI::App& app, std::optional<DType>& dtype);
 
-/// --byte-order.
 void add_byte_order_option(CLI::App& app, ByteOrder& order);
 
-/// --json.
 void add_json_option(CLI::App& app, RunOptions& run);
 
 /// --json, --quiet.
@@ -93,8 +88,7 @@ void add_report_options(CLI::App& app, RunOptions& run);
 /// -o, --stdout, --force, --keep.
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
 
-/// "NAME=0.01", "NAME=abs:0.01" or "NAME=abs-or-pwrel:0.01,1e-3". What it does not say is as of
-/// `others`. Throws UsageError.
+/// "NAME=0.01" or "NAME=abs-or-pwrel:0.01,1e-3"; `others` gives the rest. Throws UsageError.
 VariableBound parse_variable_bound(std::string_view label, std::string_view text,
                                    const AskedBound& others);
 

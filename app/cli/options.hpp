@@ -14,7 +14,6 @@
 
 namespace cuszi::app {
 
-/// How a command runs and reports; a command sets what it has options for.
 struct RunOptions : RunSettings {
   bool json = false;
   bool quiet = false;
@@ -22,45 +21,43 @@ struct RunOptions : RunSettings {
 };
 
 inline constexpr std::string_view fill_option = "--fill-value";
-/// The most samples drawn of a frame to find fill values that were not named; reading the frame
-/// from a file takes longer.
+/// Per frame, to find unnamed fill values; reading the frame takes longer.
 inline constexpr std::uint64_t most_fill_samples = 16384;
 
-/// What a user says of one variable of a file.
+/// --bound of a variable.
 struct VariableBound {
   std::string name;
   AskedBound asked;
 };
 
-/// Bounds by place that a file has.
 struct BoundFile {
   std::optional<std::string> path;
-  std::shared_ptr<const std::vector<float>> bounds;  ///< that the settings point to
+  std::shared_ptr<const std::vector<float>> bounds;  ///< owns what the settings point to
 };
 
 struct CompressOptions {
   std::vector<std::string> inputs;
-  std::vector<std::string> folders;  ///< that inputs were found in
-  std::vector<std::string> lists;    ///< that inputs were named in
+  std::vector<std::string> folders;  ///< searched for inputs
+  std::vector<std::string> lists;    ///< of inputs
   std::optional<std::string> output;
   FieldOptions field;
   FieldSettings settings;
-  std::optional<Target> target;  ///< instead of the settings' bound
+  std::optional<Target> target;  ///< replaces the bound
   bool accepts_missed_target = false;
   BoundFile bound_field;
-  std::vector<VariableBound> bounds;  ///< in a copy of a file
-  bool is_copy = false;               ///< the output is one of the input
-  bool bounds_alone = false;          ///< the settings have none: others are kept as they are
+  std::vector<VariableBound> bounds;  ///< of variables in a copy
+  bool is_copy = false;               ///< the output is a container
+  bool bounds_alone = false;          ///< others are unchanged
   bool verify = false;
-  bool remove_inputs = false;  ///< those that have become verified archives
+  bool remove_inputs = false;  ///< after verification
   bool strict = false;         ///< warnings are errors
   RunOptions run;
 };
 
 struct DecompressOptions {
   std::vector<std::string> archives;
-  std::vector<std::string> folders;  ///< that archives were found in
-  std::vector<std::string> lists;    ///< that archives were named in
+  std::vector<std::string> folders;  ///< searched for archives
+  std::vector<std::string> lists;    ///< of archives
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
   std::uint64_t stride = 1;
@@ -75,7 +72,7 @@ struct CompareOptions {
   std::string restored;
   FieldOptions field;
   FillValues fills;
-  std::optional<double> padding;  ///< a value that is none of them
+  std::optional<double> padding;  ///< never suspected as a fill value
   IsoValues isovalues;
   std::optional<AskedBound> bound;
   bool strict = false;  ///< warnings are errors
@@ -84,7 +81,7 @@ struct CompareOptions {
 
 struct InspectOptions {
   std::vector<std::string> archives;
-  std::vector<std::string> field_names;  ///< to be read instead
+  std::vector<std::string> field_names;  ///< parsed instead of archives
   std::optional<DType> dtype;            ///< of these fields
   bool frames = false;
   bool schedule = false;
@@ -93,13 +90,13 @@ struct InspectOptions {
 
 struct TestOptions {
   std::vector<std::string> archives;
-  std::vector<std::string> lists;  ///< that archives were named in
+  std::vector<std::string> lists;  ///< of archives
   RunOptions run;
 };
 
 struct ListOptions {
   std::vector<std::string> archives;
-  std::vector<std::string> lists;  ///< that archives were named in
+  std::vector<std::string> lists;  ///< of archives
   RunOptions run;
 };
 
@@ -116,7 +113,7 @@ struct ZfpExportOptions {
   RunOptions run;
 };
 
-/// A table of variants that bench makes instead of measuring one.
+/// A table of variants.
 enum class Study { huffman, index, zfp_index };
 
 struct BenchOptions {

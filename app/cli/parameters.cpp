@@ -107,7 +107,7 @@ Json describe_params(const HuffmanParams& params) {
           {"partition", params.partition}};
 }
 
-/// The odd axes of a class, slowest first, and its slice stage: "zy", "x/2"; "-" for anchors.
+/// Odd axes, slowest first, and slice stage: "zy", "x/2"; "-" for anchors.
 std::string class_name(const PointClass& points) {
   constexpr std::string_view letters = "wzyx";
   std::string name;
@@ -134,7 +134,7 @@ Json describe_pass(const MultilevelParams& params, const Schedule& schedule, con
           {"coefficients", coefficients}, {"half_step", params.half_step_of(pass.level)}};
 }
 
-/// The sections of all passes. Throws ArchiveError.
+/// Throws ArchiveError.
 std::vector<Sections> sections_of_passes(const FrameHeader& header,
                                          std::span<const int> level_of_pass, Bytes payload) {
   std::vector<Sections> all;
@@ -150,7 +150,7 @@ std::vector<Sections> sections_of_passes(const FrameHeader& header,
   return all;
 }
 
-/// The passes of `cells`: anchors with coarse levels, then a level each.
+/// Anchors with coarse levels, then one pass per level.
 Json describe_passes(const CellsParams& params, const FrameHeader& header, const Dims& dims,
                      Bytes payload) {
   Json passes = Json::array();
@@ -187,7 +187,7 @@ std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> lev
   return points;
 }
 
-/// The chain of the level that begins with pass `first`; none of other coders, and of packed codes.
+/// Of the level that starts at pass `first`; empty for other coders.
 ChainPlan chain_of_level(const FrameHeader& header, std::span<const int> level_of_pass,
                          std::size_t first, const Sections& sections) {
   const Bytes codes = sections.find(SectionId::codes);
@@ -228,8 +228,8 @@ Json describe_schedule(const FrameHeader& header, const Dims& dims, Bytes payloa
   const std::vector<int> level_of_pass = params->level_of_pass();
   const std::vector<Sections> sections = sections_of_passes(header, level_of_pass, payload);
   const bool is_ans = id_of(*header.coder) == CoderId::ans;
-  std::size_t first = 0;  // pass of the payload's level
-  ChainPlan chain;        // of this level
+  std::size_t first = 0;  // of the level
+  ChainPlan chain;        // of the level
   for (std::size_t i = 0; i < schedule.passes.size(); ++i) {
     if (i == 0 || level_of_pass[i] != level_of_pass[first]) {
       first = i;

@@ -7,16 +7,14 @@
 
 namespace cuszi::app {
 
-/// What an archive says of a predictor, coder, transform or local bounds, by the names of the
-/// command line.
+/// By the names of the command line.
 Json describe(const PredictorParams& params);
 Json describe(const CoderParams& params);
 Json describe(const FrameTransform& transform);
 Json describe(const FrameBounds& bounds);
 
-/// The passes of a frame of `multilevel` or `cells`, coarse to fine, with their bytes, and those of
-/// the levels' chains that are coded by ANS. The codes of `coded_points` points are among a pass's
-/// bytes: its own, or those of the level whose chain it holds. Empty for others. Throws
+/// Passes of `multilevel` or `cells`, coarse to fine, with bytes and ANS chains; else empty. A
+/// pass's bytes include codes of `coded_points` points: its own or a whole level's. Throws
 /// ArchiveError.
 Json describe_schedule(const FrameHeader& header, const Dims& dims, Bytes payload);
 

@@ -20,7 +20,7 @@ Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 void open_if_closed(int fd, int wrong_way) {
   if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) return;
-  // The lowest free number is this one: those below are open by now.
+  // Lower numbers are open by now.
   if (::open("/dev/null", wrong_way) != fd) std::abort();
 }
 

@@ -28,38 +28,37 @@ struct Measurement {
   Report report;
   double file_compress_seconds = 0;
   double file_decompress_seconds = 0;
-  std::optional<PathParts> parts;  ///< of a path through a device
+  std::optional<PathParts> parts;  ///< path through a device
   Runs copy;
   Runs compress;
   Runs decompress;
-  std::optional<CallTimes> compress_steps;  ///< of a run that waited after every step
+  std::optional<CallTimes> compress_steps;  ///< each step was awaited
   std::optional<CallTimes> decompress_steps;
 
-  /// The time of the slowest part of the path alone over that of the whole.
   double compress_share() const { return parts->slowest_of_compress() / file_compress_seconds; }
   double decompress_share() const {
     return parts->slowest_of_decompress() / file_decompress_seconds;
   }
 };
 
-/// How many times as fast as one thread copies a field it can be read at most. A step that seems
-/// faster reads something else, the archive or a sample: it has no speed in bytes of the field.
+/// Greatest plausible speed over one thread's copy. A faster step does not read the field, and gets
+/// no speed.
 double most_over_copy(bool on_device) {
   constexpr double of_a_thread = 4;
   return of_a_thread * (on_device ? 1 : std::max(std::thread::hardware_concurrency(), 1U));
 }
 
-/// A device's first runs find the sizes of its memory.
+/// Sizes the device's memory.
 int warm_up_runs(Backend& backend) { return backend.transfer() != nullptr ? 2 : 0; }
 
-/// A field's way from its file to an archive and back to a file, both of them scratch.
+/// From a file to an archive and back, in scratch files.
 struct FileTrip {
   CompressedField field;
-  double compress_seconds = 0;    ///< from opening the field to the last byte of the archive
-  double decompress_seconds = 0;  ///< from opening the archive to the last byte of the field
+  double compress_seconds = 0;    ///< from opening the field
+  double decompress_seconds = 0;  ///< from opening the archive
 };
 
-/// Makes the trip once. Nothing is forced to disk.
+/// Without fsync.
 FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const std::string& input) {
   FileTrip trip;
   CallTimes times;
@@ -107,7 +106,7 @@ CompressedField measure_file_trips(const BenchOptions& options, Backends& backen
   return result;
 }
 
-/// What the parts of the path through a device take alone.
+/// Path parts, each alone.
 std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* transfer,
                                        const FieldSource& field, ByteCount archive_bytes) {
   if (transfer == nullptr || field.is_stream()) return std::nullopt;
@@ -116,7 +115,7 @@ std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* tr
   return medians_of(runs);
 }
 
-/// What one run over all frames took.
+/// Times of all frames.
 struct FieldRun {
   CallTimes copy;
   CallTimes compress;
@@ -142,8 +141,7 @@ void run_frames(Workbench& bench, const FieldSettings& settings, const Compresse
   }
 }
 
-/// The runs in memory, without files, on the first device if there are several, and the quality of
-/// what they restore. `known` is the field on its way between files.
+/// In memory, on the first device; measures quality, too. `known` is the result between files.
 void measure_in_memory(const BenchOptions& options, Backend& backend, const CompressedField& known,
                        FieldSource& field, Measurement& all) {
   Workbench bench(backend);
@@ -255,7 +253,7 @@ std::string text_of(Measurement& all, int iterations) {
                             all.compress_share(), all.decompress_share());
 }
 
-/// With what the file says is missing.
+/// Adds the file's fill values.
 BenchOptions options_for(const std::string& input, const BenchOptions& asked) {
   BenchOptions options = asked;
   if (field_path(input).holds_variables()) {

@@ -16,7 +16,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// With a look, if there is a watch, for values that are missing.
+/// `watch` checks for fill values, if given.
 QualityMeter measure(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                      const ValueBound& bound, FillWatch* watch = nullptr) {
   QualityMeter meter(original, rules, bound);
@@ -27,7 +27,7 @@ QualityMeter measure(FieldSource& original, FieldSource& restored, const ValueRu
   return meter;
 }
 
-/// What looks wrong with the fill values is told, or an error.
+/// Warns, or throws if strict.
 void tell(const FillWatch& watch, const CompareOptions& options) {
   const std::vector<FillWarning> warnings = watch.warnings();
   const std::string spoils = spoiling(warnings, fill_option);
@@ -37,7 +37,7 @@ void tell(const FillWatch& watch, const CompareOptions& options) {
   }
 }
 
-/// A relative bound refers to the original's range, which takes a first pass.
+/// A relative bound takes a pass for the range.
 QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                               const CompareOptions& options, FillWatch& watch) {
   constexpr double any_error = std::numeric_limits<double>::infinity();
@@ -50,8 +50,7 @@ QualityMeter measure_as_asked(FieldSource& original, FieldSource& restored, cons
   return measure(original, restored, rules, value_bound(*options.bound, range));
 }
 
-/// A restored raw field is laid out as its original is, but for what only a file has that describes
-/// itself.
+/// Only self-describing files have another layout.
 FieldSource open_restored(const std::string& name, const FieldOptions& options,
                           const InputField& original) {
   FieldLayout layout = original.source.layout();

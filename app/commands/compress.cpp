@@ -21,7 +21,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// One field on its way to an archive, and what there is to tell of it.
+/// Compresses one field and reports.
 class Compression {
  public:
   Compression(const CompressOptions& options, Backends& backends, std::string input,
@@ -39,8 +39,8 @@ class Compression {
     settings_.fills = joined(settings_.fills, opened_.fills);
   }
 
-  /// Writes the archive; leaves none that has been found to violate the bound or to miss a target.
-  /// Then removes the input if that is wished. What is `known` of a failed one is told elsewhere.
+  /// Removes an archive that violates the bound or misses a target. A failure's report goes to
+  /// `known`.
   void run(Json& known) {
     OutputFile file(output_, file_of(input_), options_.run.force);
     {
@@ -88,14 +88,14 @@ class Compression {
     if (removable_) remove_input(file);
   }
 
-  /// Whether what has been warned of may leave little of the values in the archive.
+  /// Whether a warned-of problem may spoil the values.
   bool is_doubtful() const {
     if (!options_.target && settings_.bound == 0) return false;
     const bool needs_range = options_.target || settings_.mode == ErrorMode::relative;
     return looks_swapped_ || (needs_range && !spoiling(result_.warnings, fill_option).empty());
   }
 
-  /// Once the archive is on disk and there is no doubt of what it holds.
+  /// Requires the archive on disk and no doubts.
   void remove_input(const OutputFile& archive) const {
     if (is_doubtful()) {
       throw UsageError(input_ +
@@ -109,18 +109,17 @@ class Compression {
     removable_->remove(field_.descriptor());
   }
 
-  /// The bytes that progress counts: each byte of a frame once when the frame has been compressed,
-  /// and again when it has been verified.
+  /// Each frame counts when compressed, and again when verified.
   ByteCount bytes_of_work() const {
     const bool psnr = options_.target && options_.target->kind == Target::Kind::psnr;
     return (options_.verify || psnr ? 2 : 1) * field_bytes();
   }
 
   void plan_reading() {
-    const bool again = options_.verify || options_.target;  // after they have been compressed
+    const bool again = options_.verify || options_.target;  // after compression
     const bool twice = again || settings_.needs_range();
     if (twice && field_.is_stream() && field_.plan().frames() > 1) field_.hold();
-    // Other predictors read the values to the end: the next frame takes the same memory then.
+    // Other predictors read values to the end; the next frame then reuses their memory.
     const bool drops_values = settings_.frame.predictor.id == PredictorId::multilevel;
     if (!again && drops_values) field_.use_once();
   }
@@ -169,7 +168,7 @@ class Compression {
     compress_times_.steps().watch({});
   }
 
-  /// What cannot be taken back is written when nothing is left to refuse.
+  /// Irrevocable output is written last.
   void compress_to_memory(Progress& progress) {
     MemorySink archive;
     compress_to(archive, settings_, progress);
@@ -191,7 +190,7 @@ class Compression {
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }
 
-  /// Reports the result. For a field that has failed, JSON is left in `failed`.
+  /// A failure's JSON goes to `failed`.
   void tell(Json* failed) const {
     Report report = report_on(result_.header, result_.summary, result_.archive_bytes);
     report.input = input_;
@@ -218,12 +217,12 @@ class Compression {
                    opened_.bytes_behind);
     }
     for (const FillWarning& warning : result_.warnings) {
-      if (options_.strict && warning.spoils_range()) continue;  // which the error says
+      if (options_.strict && warning.spoils_range()) continue;  // part of the error
       spdlog::warn("{}: {}", input_, warning.text(fill_option));
     }
   }
 
-  /// A pipe has no name by which it would have been opened as what it is.
+  /// Pipes have no name that shows their format.
   void require_raw(Bytes values) const {
     if (format_in_bytes(values) == Format::raw) return;
     throw UsageError(input_name(input_) +
@@ -231,13 +230,13 @@ class Compression {
                      "--skip-bytes to read it as raw");
   }
 
-  /// Warns of what there is, if anything.
+  /// Ignores an empty text; throws if strict.
   void warn_of(const std::string& text) const {
     if (options_.strict) refuse(text);
     if (!text.empty()) spdlog::warn("{}: {}", input_, text);
   }
 
-  /// Ends with what would be a warning otherwise.
+  /// Ignores an empty text.
   void refuse(const std::string& text) const {
     if (!text.empty()) throw InputError(input_ + ": " + text);
   }
@@ -252,7 +251,7 @@ class Compression {
   InputField opened_;
   FieldSource& field_ = opened_.source;
   CompressedField result_;
-  std::vector<std::byte> held_;  ///< the archive, until nothing is left to refuse; or it is written
+  std::vector<std::byte> held_;  ///< the archive until it is written
   CallTimes compress_times_;
   CallTimes decompress_times_;
   std::optional<QualityMeter> meter_;

@@ -18,7 +18,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// One archive on its way to a field, and what there is to tell of it.
+/// Restores one archive and reports.
 class Decompression {
  public:
   Decompression(const DecompressOptions& options, Backends& backends, const std::string& archive)
@@ -29,7 +29,6 @@ class Decompression {
         reader_(source_),
         preview_(plan(), options.stride, options.box) {}
 
-  /// What the restored field is called if the user does not name it.
   std::string default_name() const {
     std::string part = options_.frame ? fmt::format(".frame{}", *options_.frame) : "";
     if (preview_.has_box()) part += ".box";
@@ -44,12 +43,12 @@ class Decompression {
   ByteCount field_bytes() const {
     return preview_.dims().count() * size_of(reader_.header().dtype);
   }
-  /// The archive's or the frame's size, if all of it was restored.
+  /// Nullopt for a part.
   std::optional<ByteCount> archive_bytes() const {
     return is_part() ? std::nullopt : std::optional(archive_bytes_);
   }
 
-  /// What is `known` of one that fails is told elsewhere.
+  /// A failure's report goes to `known`.
   void run(const std::string& output, Json& known) {
     OutputFile file(output, archive_, options_.run.force);
     open_original();
@@ -64,7 +63,7 @@ class Decompression {
   }
 
  private:
-  /// The whole archive, or the frame that is asked for, as a field of its own.
+  /// The archive, or the requested frame as a field.
   FieldCuts plan() const {
     const FieldCuts& all = reader_.header().plan;
     return options_.frame && *options_.frame < all.frames() ? all.only(*options_.frame) : all;
@@ -82,8 +81,7 @@ class Decompression {
     if (!is_part()) comparison_->expect(options_.frame.value_or(0));
   }
 
-  /// What stands in front of the values in a file of NumPy, once the dims of a preview are settled:
-  /// when its first frame has been restored.
+  /// A .npy header; the first frame settles a preview's dims.
   void write_header(OutputFile& file) {
     if (!is_npy_ || header_bytes_ != 0) return;
     const std::string header =
@@ -121,7 +119,7 @@ class Decompression {
     }
   }
 
-  /// Writes parts of frames where they belong; none if they are needed in order.
+  /// Empty if parts are needed in order.
   PartUser part_writer(OutputFile& file, Progress& progress) {
     if (is_part() || !file.takes_any_order()) return {};
     write_header(file);
@@ -177,13 +175,12 @@ class Decompression {
   Stopwatch clock_;
   FieldSummary summary_;
   ByteCount archive_bytes_ = 0;
-  bool is_npy_ = false;         ///< what is written
-  ByteCount header_bytes_ = 0;  ///< in front of the values
+  bool is_npy_ = false;         ///< output format
+  ByteCount header_bytes_ = 0;  ///< before the values
   CallTimes times_;
 };
 
-/// Throws UsageError if the output's name is that of a self-describing format other than .npy,
-/// which holds more than an archive knows.
+/// Throws UsageError for formats that hold more than an archive.
 void require_writable_format(const std::string& output) {
   if (format_in_name(output) == Format::npy) return;
   refuse_foreign_name(

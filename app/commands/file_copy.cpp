@@ -22,7 +22,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// The number of the frame's preset, as the enumeration cuszi_preset counts.
+/// As cuszi_preset.
 std::uint32_t preset_number(const FrameConfig& frame) {
   const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
     return preset.predictor.id == frame.predictor.id;
@@ -52,7 +52,6 @@ IsoValues isovalues_of(const Variable& variable) {
   return isovalues;
 }
 
-/// A variable on its way into the copy, and what there is to tell of it.
 struct CopiedVariable {
   FilteredVariable filtered;
   AskedBound asked;
@@ -60,8 +59,7 @@ struct CopiedVariable {
   Report report;
 };
 
-/// Files of NetCDF that are not classic are those of HDF5, whose library copies them with all they
-/// hold.
+/// NetCDF-4 files are copied as HDF5, with all contents.
 class FileCopy {
  public:
   FileCopy(const CompressOptions& options, const FieldPath& input, std::string output)
@@ -100,7 +98,7 @@ class FileCopy {
   }
 
  private:
-  /// The variable that a bound names, by any of the names that it has in the file.
+  /// By any of the variable's names.
   std::size_t index_of(const std::string& name, const std::vector<Variable>& variables) const {
     const std::optional<Variable> named = container_->find(name);
     const auto found =
@@ -115,7 +113,7 @@ class FileCopy {
                                  name, input_, fmt::join(names, ", ")));
   }
 
-  /// The bounds of these variables that are given with their names; nullptr where none is.
+  /// Null where none is given.
   std::vector<const VariableBound*> own_bounds(const std::vector<Variable>& variables) const {
     std::vector<const VariableBound*> own(variables.size());
     for (const VariableBound& each : options_.bounds) {
@@ -164,7 +162,7 @@ class FileCopy {
     copied_.push_back(std::move(copied));
   }
 
-  /// The range takes a pass over the values, the copy another one, a check a third one.
+  /// Passes for range, copy and verification.
   ByteCount bytes_of_work() const {
     ByteCount bytes = 0;
     for (const CopiedVariable& each : copied_) {

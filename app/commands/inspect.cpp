@@ -22,14 +22,14 @@ void add_size(SectionId id, ByteCount bytes, Json& sizes) {
   size = (size.is_null() ? 0 : size.get<ByteCount>()) + bytes;
 }
 
-/// Adds the sizes of a frame's sections to `sizes`, by their names.
+/// By section name.
 void add_sections(const FrameHeader& header, Json& sizes) {
   for (const LevelEntry& level : header.levels) {
     for (const SectionEntry& section : level.sections) add_size(section.id, section.size, sizes);
   }
 }
 
-/// What the packed sections of a frame unpack to, by their names; null without any.
+/// By section name; null without packed sections.
 Json unpacked_sizes(const FrameHeader& header) {
   Json sizes;
   for (const LevelEntry& level : header.levels) {
@@ -65,7 +65,7 @@ Json describe_frame(const ArchiveFrame& frame, const Exceptions& exceptions) {
   return json;
 }
 
-/// What amends an archive, one box at most; null if nothing does.
+/// Null for a plain archive.
 Json describe(const std::optional<Amendment>& amendment) {
   if (!amendment) return nullptr;
   constexpr std::array grids{"none", "even", "binary"};
@@ -77,11 +77,10 @@ Json describe(const std::optional<Amendment>& amendment) {
           {"inner_bytes", amendment->inner_bytes}};
 }
 
-/// What all of an archive says, and the sizes of its parts.
 struct Inspection {
   Report report;
-  Json parts = Json::object();   ///< bytes by name; they add up to the archive
-  Json layout = Json::object();  ///< the header's other statements
+  Json parts = Json::object();   ///< bytes by name, which add up to the archive
+  Json layout = Json::object();  ///< other header fields
   Json frames = Json::array();
 };
 
@@ -131,7 +130,7 @@ Json json_of(const Inspection& inspection) {
   return json;
 }
 
-/// "key value, key value": a JSON object for people.
+/// "key value, key value".
 std::string list_of(const Json& object) {
   std::string text;
   for (const auto& [key, value] : object.items()) {

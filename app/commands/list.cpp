@@ -13,7 +13,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// What the header and the tables of frames say; payloads are neither read nor checked.
+/// From header and tables; payloads are not read.
 Report listed(const std::string& archive) {
   FileSource source(archive);
   ArchiveReader reader(source);

@@ -19,7 +19,7 @@ void prepare(const RunOptions& options) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("cuszi", std::move(sink));
   logger->set_pattern("%n: %l: %v");
-  // A script that reads JSON finds there what a notice would tell it.
+  // JSON already contains what notices say.
   logger->set_level(options.quiet  ? spdlog::level::err
                     : options.json ? spdlog::level::warn
                                    : spdlog::level::info);

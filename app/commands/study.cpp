@@ -17,7 +17,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// The median over runs of the time of some steps together.
+/// Median time of some steps together.
 class StepMedian {
  public:
   explicit StepMedian(std::initializer_list<std::string_view> steps) : steps_(steps) {}
@@ -30,7 +30,7 @@ class StepMedian {
     seconds_.push_back(seconds);
   }
 
-  /// 0 if there are no such steps: a constant frame has no codes.
+  /// 0 without such steps, as in constant frames.
   double seconds() { return median_of(seconds_); }
 
  private:
@@ -46,7 +46,7 @@ ByteCount section_bytes(const FrameHeader& header, SectionId id) {
   return bytes;
 }
 
-/// A field's first frame on the workbench of a backend.
+/// The first frame on a backend.
 class FrameStudy {
  public:
   FrameStudy(Study study, const BenchOptions& options, Backends& backends, const std::string& input)
@@ -69,7 +69,7 @@ class FrameStudy {
   const FrameShape& shape() const { return shape_; }
   bool on_device() const { return bench_.backend().transfer() != nullptr; }
 
-  /// Compresses by these settings and tells the median time of encoding.
+  /// Sets the median time of encoding.
   FrameReport compress(const FrameConfig& config, int runs, double& encode_seconds) {
     const auto own = own_bound(config.predictor);
     const ValueBound bound = own ? ValueBound(*own) : bound_;
@@ -87,7 +87,7 @@ class FrameStudy {
     return report;
   }
 
-  /// The median time of decoding what was compressed last, by the bench of this or another backend.
+  /// Median, on this or another backend, of the last archive.
   double decode_seconds(Workbench& bench, int runs) const {
     std::vector<std::byte> host(bench_.archive().size());
     Bytes archive = bench_.archive();
@@ -95,7 +95,7 @@ class FrameStudy {
       bench_.backend().copy(archive, host);
       archive = host;
     }
-    StepMedian decode({"decode", "place"});  // what a coder leaves for later, too
+    StepMedian decode({"decode", "place"});  // part of decoding for some coders
     for (int i = 0; i < runs; ++i) {
       CallTimes times = bench.synchronized_times();
       bench.restore(shape_, archive, times);
@@ -144,7 +144,7 @@ Json huffman_row(FrameStudy& study, const FrameConfig& config, int runs) {
     row["encode_seconds"] = seconds;
     row["encode_gb_per_s"] = or_null(gb_per_s(shape.bytes(), seconds));
   } catch (const UsageError&) {
-    // The longest codeword does not fit the unit: the row stays empty.
+    // Codewords are too long for the unit: the row stays empty.
   }
   return row;
 }
@@ -169,7 +169,7 @@ Json study_huffman(FrameStudy& study, const BenchOptions& options) {
   return rows;
 }
 
-/// Calls add(kind, chunk, partition) for the indexes of chunks of one size.
+/// Calls add(kind, chunk, partition).
 template <class Add>
 void for_indexes(std::uint32_t chunk, const BenchOptions& options, const Add& add) {
   const std::uint32_t partition_asked = options.settings.frame.index.partition;
@@ -178,7 +178,7 @@ void for_indexes(std::uint32_t chunk, const BenchOptions& options, const Add& ad
   for (const std::uint32_t partition : {8U, 32U, 128U}) add(IndexKind::hybrid, chunk, partition);
 }
 
-/// `chunk` is told, of a stream that has chunks.
+/// `chunk` is for streams with chunks.
 Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
                std::optional<std::uint32_t> chunk, const BenchOptions& options) {
   double encode_seconds = 0;
@@ -194,7 +194,7 @@ Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
   row["overhead"] = index / rest;
   row["ratio"] = field / rest;
   row["effective_ratio"] = field / (rest + index);
-  // One thread that decodes everything takes its time.
+  // A single thread decodes everything.
   const bool is_slow =
       config.index.kind == IndexKind::none && config.predictor.id != PredictorId::zfp;
   const int runs = is_slow ? 1 : options.iterations;
@@ -206,7 +206,7 @@ Json index_row(FrameStudy& study, Workbench& cpu, const FrameConfig& config,
   return row;
 }
 
-/// Adds the rows of all indexes for each of these chunks, which set(config, chunk) sets.
+/// All indexes for each chunk size, by set(config, chunk).
 template <class Set>
 void add_index_rows(FrameStudy& study, Workbench& cpu, const BenchOptions& options,
                     std::initializer_list<std::uint32_t> chunks, const Set& set, Json& rows) {

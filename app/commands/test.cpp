@@ -13,7 +13,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// Restores an archive to nowhere: all checks are made on the way.
+/// Restores without output, with all checks.
 Report restored(const std::string& archive, Backends& backends, const RunOptions& run) {
   const Stopwatch clock;
   FileSource source(archive);

@@ -13,7 +13,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// All bytes of a file or of standard input.
+/// "-" is standard input.
 std::vector<std::byte> read_all(const std::string& path) {
   constexpr ByteCount piece = ByteCount{1} << 20;
   FileSource source(path);

@@ -12,7 +12,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// A signal handler can reach nothing but a global.
+/// Global for the signal handler.
 std::atomic<const char*> unfinished{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr mode_t owner_alone = 0600;
 constexpr mode_t all_but_umask = 0666;
 
-/// The file's name through its handle: a file without another can get one by it.
+/// A path by which an unnamed file can be linked.
 std::string handle_path(const FileDescriptor& file) {
   return fmt::format("/proc/self/fd/{}", file.get());
 }
@@ -88,7 +88,7 @@ void OutputFile::open_sibling(Writer writer) {
   if (!file_.is_open() || ::access(handle_path(file_).c_str(), F_OK) != 0) open_named();
 }
 
-/// Makes a name beside the place that nobody else has, which a signal finds before there is a file.
+/// A unique name, set for signal handlers before the file exists.
 void OutputFile::take_name() {
   std::random_device random;
   const std::uint64_t unique = std::uint64_t{random()} << 32 | random();
@@ -101,7 +101,7 @@ void OutputFile::drop_name() {
   temporary_.clear();
 }
 
-/// Where the file system has no files without names, or no /proc names them.
+/// For file systems without O_TMPFILE, or without /proc.
 void OutputFile::open_named() {
   take_name();
   constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
@@ -116,7 +116,7 @@ void OutputFile::open_named() {
   ::fchmod(file_.get(), all_but_umask & ~mask);
 }
 
-/// What the input's group may do is not for the members of another one.
+/// Group permissions apply to the input's group only.
 void OutputFile::take_permissions() {
   constexpr mode_t all = 0777;
   constexpr mode_t group = 0070;
@@ -165,7 +165,7 @@ bool OutputFile::is_safe() const {
          written.st_ino == named.st_ino;
 }
 
-/// What is to be overwritten takes a name beside it first: a link never replaces.
+/// To overwrite, links under a temporary name first: links never replace.
 void OutputFile::link_into_place() {
   const std::string handle = handle_path(file_);
   const auto link_to = [&](const std::string& name) {
@@ -180,7 +180,7 @@ void OutputFile::link_into_place() {
 }
 
 void OutputFile::move_into_place() {
-  // Not every file system can refuse to replace while renaming; the constructor has looked before.
+  // File systems may lack RENAME_NOREPLACE; the constructor has checked before.
   const unsigned flags = force_ ? 0 : RENAME_NOREPLACE;
   int status = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, place_.c_str(), flags);
   if (status != 0 && errno == EINVAL) status = ::rename(temporary_.c_str(), place_.c_str());
@@ -188,8 +188,7 @@ void OutputFile::move_into_place() {
   drop_name();
 }
 
-/// The name is in the folder. Not every file system can force that to disk, or needs to. Returns
-/// whether it is there.
+/// Syncs the folder entry; false if unsupported.
 bool OutputFile::sync_folder() const {
   const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return false;

@@ -11,20 +11,18 @@
 
 namespace cuszi::app {
 
-/// Who writes a file: this process by its handle, or a library that opens it by a name of its own.
+/// This process by handle, or a library by name.
 enum class Writer { by_handle, by_name };
 
-/// A file that appears whole or not at all: until commit() it has no name, where the file system
-/// allows that, so that nothing is left however the process ends; else, and where a library writes
-/// it by a name, one of its own beside its place (see interruption.hpp). A link is followed.
-/// Standard output
-/// ("-"), devices and pipes are written at once.
+/// A file that appears whole or not at all. Until commit() it has no name, or a temporary one (see
+/// interruption.hpp) if that is unsupported or a library writes it. Follows links. Standard output
+/// ("-"), devices and pipes are written directly.
 ///
-/// Every function throws OutputError. One such file may be open at a time.
+/// All functions throw OutputError. One may be open at a time.
 class OutputFile final : public ByteSink {
  public:
-  /// Refuses to replace a file unless `force`. The new one gets the permission bits of `input`,
-  /// never more; for a pipe those that the user's umask leaves.
+  /// Replaces a file only if `force`. Gets at most the permission bits of `input`; for a pipe,
+  /// those of the umask.
   OutputFile(std::string path, const std::string& input, bool force,
              Writer writer = Writer::by_handle);
   ~OutputFile() override;
@@ -33,21 +31,19 @@ class OutputFile final : public ByteSink {
   bool takes_any_order() const override { return !is_stream_; }
   void write_at(ByteCount offset, Bytes bytes) override;
 
-  /// Makes what was written durable and gives it its name.
+  /// Syncs and names the file.
   void commit();
 
-  /// True if, since commit(), what was written has outlasted even a crash of the system: it has its
-  /// name, which is forced to disk with its folder. Never of a stream.
+  /// Whether commit() has synced file and name. False for a stream.
   bool is_safe() const;
 
-  /// True if what was written has gone for good and cannot be read back.
+  /// Written directly; cannot be read back.
   bool is_stream() const { return is_stream_; }
 
-  /// A path that opens it until commit(), in this process: its name, or a link to its handle. Not
-  /// of a stream.
+  /// Opens the file in this process until commit(). Not for a stream.
   std::string path_to_write() const;
 
-  /// Another handle of what has been written so far. Not of a stream.
+  /// Not for a stream.
   FileDescriptor duplicate() const;
 
  private:
@@ -62,13 +58,13 @@ class OutputFile final : public ByteSink {
   bool sync_folder() const;
   [[noreturn]] void fail(const char* what) const;
 
-  std::string path_;       ///< as it was given
-  std::string place_;      ///< where its links lead
-  std::string folder_;     ///< that the place is in
-  std::string temporary_;  ///< the name until commit(), if there is one
+  std::string path_;       ///< as given
+  std::string place_;      ///< link target
+  std::string folder_;     ///< of place_
+  std::string temporary_;  ///< name until commit(), if any
   FileDescriptor file_;
-  std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
-  std::optional<struct stat> input_;  ///< a file, whose permissions it gets
+  std::mutex writing_;                ///< a file takes one writer at a time
+  std::optional<struct stat> input_;  ///< regular file, for permissions
   bool is_stream_ = false;
   bool is_folder_synced_ = false;
   bool force_;

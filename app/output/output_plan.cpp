@@ -28,7 +28,7 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, no_such_file);
 }
 
-/// Several inputs need a folder: one that is there, or whose name is not that of a file.
+/// An existing folder, or a name without extension.
 void require_folder(const std::string& output) {
   if (is_folder(output)) return;
   std::error_code unreadable;
@@ -41,7 +41,7 @@ void require_folder(const std::string& output) {
       output));
 }
 
-/// One path for all names of a place.
+/// Canonical path.
 std::string place_of(const std::string& path) {
   std::error_code unreadable;
   const std::string end = end_of_links(path);
@@ -56,7 +56,7 @@ OutputPlan::OutputPlan(const std::vector<std::string>& inputs, std::vector<std::
     : kept_(identities_of(inputs)), folders_(std::move(folders)), output_(std::move(output)) {
   const std::vector<FileIdentity> more = identities_of(others);
   kept_.insert(kept_.end(), more.begin(), more.end());
-  refuse_among(kept_, "-");  // reports go there, if not data
+  refuse_among(kept_, "-");  // for reports or data
   const bool several = inputs.size() > 1 || !folders_.empty();
   if (several && std::any_of(inputs.begin(), inputs.end(), is_standard_stream)) {
     throw UsageError("standard input (-) cannot be one of several inputs");

@@ -10,27 +10,23 @@
 
 namespace cuszi::app {
 
-/// Where the results of several inputs go: to `output`, a file, or a folder if there are several
-/// inputs, if it is one or if it ends in a slash; without it, to the names that the command gives
-/// them. What was found in a folder goes to the same place within the output folder. "-" is
-/// standard input and output.
+/// Output paths. `output` is a file, or a folder if it is one, ends in a slash, or inputs are
+/// several; by default, commands name files. Files found in folders keep their relative path. "-"
+/// is standard input and output.
 class OutputPlan {
  public:
-  /// Plans where the results of `inputs` go. `folders` are those that inputs were found in,
-  /// `others` further files that the run reads. Throws UsageError if several inputs cannot go
-  /// there, if the output is a file that is read, or if several would go to a new folder that is
-  /// named like a file; OutputError if there is a file in the folder's place.
+  /// `folders` were searched for inputs; `others` are also read. Throws UsageError if `output` is
+  /// an input, or no folder for several inputs; OutputError if a file is in its place.
   OutputPlan(const std::vector<std::string>& inputs, std::vector<std::string> folders,
              std::optional<std::string> output, const std::vector<std::string>& others = {});
 
-  /// The path for the result of `input`, whose name without further wishes is `name`. Throws
-  /// UsageError if that would overwrite a file that is read or the result of another input.
+  /// `name` is the default. Throws UsageError if the path is read or claimed.
   std::string claim(const std::string& input, const std::string& name);
 
-  /// Makes the folder of a path that was claimed, if results go to folders. Throws OutputError.
+  /// Creates the folder of a claimed path, if needed. Throws OutputError.
   void make_room_for(const std::string& path) const;
 
-  /// True if results go to standard output.
+  /// Whether results go to standard output.
   bool is_stream() const { return is_stream_; }
 
  private:
@@ -42,11 +38,10 @@ class OutputPlan {
   std::optional<std::string> output_;
   bool is_stream_ = false;
   bool is_folder_ = false;
-  std::set<std::string> claimed_;  ///< where results go
+  std::set<std::string> claimed_;  ///< paths
 };
 
-/// Throws UsageError, with the `remedy`, if the file `output` is named like one of NumPy, NetCDF,
-/// HDF5 or Zarr, which `what` is not.
+/// Throws UsageError with `remedy` for names of NumPy, NetCDF, HDF5 or Zarr files.
 void refuse_foreign_name(const std::string& output, std::string_view what, std::string_view remedy);
 
 }  // namespace cuszi::app

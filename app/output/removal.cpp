@@ -33,7 +33,7 @@ void require_one_name(const std::string& file) {
                            status.st_nlink));
 }
 
-/// What opens no file is told when its turn comes.
+/// Open errors are reported later.
 bool may_be_whole(const std::string& input, const FieldOptions& field) {
   try {
     return open_input(input, field).is_whole;

@@ -7,22 +7,20 @@
 
 namespace cuszi::app {
 
-/// Throws UsageError unless archives made with these options can be all that is left of the inputs:
-/// regular files of one name that archives in other regular files hold with a bound. Looks at no
-/// values. Inputs that cannot be opened are left to who opens them.
+/// Throws UsageError unless archives can replace the inputs: regular files with one name, archived
+/// in regular files with a bound. Ignores unreadable inputs.
 void require_removable_inputs(const CompressOptions& options);
 
-/// Throws UsageError if the result at `output` could not be read again, like that in a pipe.
+/// Throws UsageError if the output cannot be read again.
 void require_lasting_output(const std::string& output);
 
-/// The name of an input that is to be removed, in the folder that has it now.
+/// Name and folder of an input to remove.
 class RemovableInput {
  public:
-  /// Before the input is opened. Throws InputError if its folder cannot be opened.
+  /// Call before opening the input. Throws InputError if its folder cannot be opened.
   explicit RemovableInput(const std::string& path);
 
-  /// Removes the name if `file`, the input as it was opened, still has it. Throws InputError if it
-  /// has not, OutputError if that cannot be done.
+  /// Throws InputError if the name no longer belongs to `file`, OutputError on failure.
   void remove(int file) const;
 
  private:

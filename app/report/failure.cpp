@@ -20,8 +20,7 @@ std::string line_about(std::string_view subject, std::string message) {
   return fmt::format("{}{}{}", named ? "" : subject, named ? "" : ": ", message);
 }
 
-/// What a setting is called on the command line, in front of what is wrong with it, and what else
-/// can be done.
+/// A setting's option and advice, for messages.
 struct Remedy {
   std::string_view option;
   std::string_view text;

@@ -12,40 +12,36 @@
 
 namespace cuszi::app {
 
-/// What an exception means to the user.
 struct Failure {
   ExitCode code = ExitCode::device;
   std::string message;  ///< one line
 };
 
-/// The failure that the exception being handled is. Its message names `subject`, a file, unless
-/// that is empty.
+/// Of the current exception; `subject` is a file's name or empty.
 Failure failure_of(std::string_view subject);
 
-/// Prints the failure of the exception that is being handled on stderr. Returns the exit code.
+/// Prints the current exception to stderr. Returns the exit code.
 ExitCode tell_failure(std::string_view subject) noexcept;
 
-/// How a command reports on its files.
+/// Reporting of a command's files.
 struct FileReports {
   const RunOptions& run;
-  const char* kind = "archive";  ///< what the name of a file is in JSON
-  bool stdout_has_data = false;  ///< standard output is for data
+  const char* kind = "archive";  ///< key of the file in JSON
+  bool stdout_has_data = false;  ///< then reports go to stderr
 };
 
-/// Tells a failure on stderr and, if reports are in JSON, in an object: what was `known` of the
-/// file, else its name, with "error" and "exit_code".
+/// To stderr and, for JSON, an object of `known` or the file's name, "error" and "exit_code".
 void tell_failure_of(const std::string& file, const Failure& failure, Json known,
                      const FileReports& reports) noexcept;
 
-/// Tells the user, even if all is to be quiet, that the result is not what was asked for.
+/// Printed even if quiet.
 void tell_warning(std::string_view line) noexcept;
 
-/// Warns of devices that were given up, if any were.
+/// Warns of dropped devices.
 void tell_losses(const Backends& backends) noexcept;
 
-/// Does `work` for every file, goes on after a failure, which is told, and returns the first
-/// failure's code. `work(file, known)` leaves in `known` what there is to report of a file that
-/// fails, if there is anything.
+/// Calls work(file, known) for each file and prints failures. Returns the first one's code. `known`
+/// is a failing file's report.
 template <class Work>
 ExitCode for_each_file(const std::vector<std::string>& files, const FileReports& reports,
                        const Work& work) {

@@ -36,7 +36,7 @@ Progress::Progress(std::string what, ByteCount bytes, bool wanted)
   try {
     drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
   } catch (const std::system_error&) {
-    // Without a thread to be had, nothing is told.
+    // Out of threads: no progress.
   }
 }
 

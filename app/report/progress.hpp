@@ -10,11 +10,10 @@
 
 namespace cuszi::app {
 
-/// A line on stderr that tells how far a piece of work is and how long the rest may take, if that
-/// is a terminal and the work takes more than a second. It disappears at the end.
+/// A status line on stderr, if a terminal, for work of more than a second.
 class Progress {
  public:
-  /// The work is on `bytes` of a field.
+  /// Work on `bytes` of a field.
   Progress(std::string what, ByteCount bytes, bool wanted);
 
   void advance(ByteCount bytes) {
@@ -22,10 +21,10 @@ class Progress {
     within_ = 0;
   }
 
-  /// Counts `bytes` of the part in work as done, until the next advance().
+  /// Progress of the current part, until advance().
   void within(ByteCount bytes) { within_ = bytes; }
 
-  /// Starts to count anew, for a stage of the work on `bytes`.
+  /// Restarts for another stage.
   void start(const std::string& stage, ByteCount bytes);
 
  private:
@@ -34,7 +33,7 @@ class Progress {
   void draw_until(const std::stop_token& stop);
   std::string line();
 
-  std::mutex mutex_;  ///< of what start() changes
+  std::mutex mutex_;  ///< guards start()
   std::string what_;
   std::string stage_;
   ByteCount bytes_;
@@ -42,15 +41,13 @@ class Progress {
   Clock::time_point start_ = Clock::now();
   std::atomic<ByteCount> done_ = 0;
   std::atomic<ByteCount> within_ = 0;
-  std::jthread drawer_;  ///< last, so that it ends before what it draws
+  std::jthread drawer_;  ///< last: uses the other members
 };
 
-/// One line that shows the share done, the time taken and the time left; only the time taken where
-/// `bytes` is 0 (unknown).
+/// Share done, time taken and left; only the former time if `bytes` is 0.
 std::string progress_text(const std::string& what, ByteCount done, ByteCount bytes, double seconds,
                           double stage_seconds);
 
-/// A share, 0 to 1, of a number of bytes.
 inline ByteCount part_of(double share, ByteCount bytes) {
   return static_cast<ByteCount>(share * static_cast<double>(bytes));
 }

@@ -12,7 +12,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// The largest error as a share of the bound; 0 without error, whatever the bound.
+/// 0 without error, even for bound 0.
 double error_over_bound(double max_error, double bound) {
   return max_error == 0 ? 0 : max_error / bound;
 }
@@ -65,7 +65,7 @@ void add_fidelity(Json& json, const Report& report) {
   if (fidelity.negative == 0) json["false_negatives"] = fidelity.false_negatives();
 }
 
-/// The range and missing points as the frames say, else as measured.
+/// From frames, else as measured.
 void add_values(Json& json, const Report& report) {
   ValueRange range;
   std::optional<std::uint64_t> masked;
@@ -101,7 +101,7 @@ void add_speed(Json& json, const Report& report) {
   add("total", report.total_seconds);
 }
 
-/// With a comma in front; nothing if nobody has looked at them.
+/// With a leading comma; empty if unknown.
 std::string values_text(const Report& report) {
   if (!report.summary && !report.measured) return {};
   Json json;
@@ -166,7 +166,7 @@ std::string fidelity_text(const Report& report) {
   return text;
 }
 
-/// What other bounds there are: ", down to 0.0001 in places, 512 points without loss".
+/// ", down to 0.0001 in places, 512 points without loss"
 std::string places_text(const Report& report) {
   std::string text;
   if (!report.summary || !report.summary->least_bound) return text;
@@ -193,7 +193,7 @@ std::string speed_text(const Report& report, double seconds) {
   return fmt::format("{} ({:.3g} s)", rate_text(report.field_bytes(), seconds), seconds);
 }
 
-/// Which part of the field the dims are those of: " (frame 3, stride 4)", " (a box)".
+/// " (frame 3, stride 4)", " (a box)"
 std::string part_text(const Report& report) {
   std::string text;
   if (report.frame) text = fmt::format("frame {}", *report.frame);

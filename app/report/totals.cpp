@@ -9,7 +9,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// Nothing if either is not known.
+/// Nullopt if either is.
 template <class T>
 std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
   return a && b ? std::optional<T>(*a + *b) : std::nullopt;

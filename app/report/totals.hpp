@@ -8,21 +8,21 @@
 
 namespace cuszi::app {
 
-/// What there is to tell of one input that has gone well.
+/// Of a successful input.
 struct FileWork {
   ByteCount field_bytes = 0;
-  std::optional<ByteCount> archive_bytes;  ///< of an archive of the whole field
-  std::optional<double> seconds;           ///< in which the field went through
+  std::optional<ByteCount> archive_bytes;  ///< of a whole field
+  std::optional<double> seconds;           ///< of the transfer
 };
 
-/// What there is to tell of several inputs together. Those that failed are counted alone.
+/// Sums over inputs; failures are only counted.
 class Totals {
  public:
   explicit Totals(std::size_t files) : files_(files) {}
 
   void add(const FileWork& file);
 
-  /// Prints a line, unless there is only one input, or reports are in JSON or not wanted.
+  /// One line for several inputs, unless JSON or quiet.
   void tell(const RunOptions& run) const;
 
  private:
