@@ -1,16 +1,13 @@
-/* libcuszi: error-bounded lossy compression of scientific fields. docs/guide/library.md is a guide.
+/* libcuszi: error-bounded lossy compression of scientific fields; docs/guide/library.md has the
+ * details.
  *
- * A field is an array of 1 to 4 dimensions, slowest first as in NumPy and HDF5, of f32 or f64 in
- * the machine's byte order. An archive is what the tool `cuszi` writes and reads too. Values and
- * archives lie in the caller's memory: the host's, or that of a CUDA device, which is found out
- * from the pointer. They are read where they lie: nobody may change them during a call. Calls are
- * complete on return, but for those whose names end in _async.
+ * A field is an array of f32 or f64 in native byte order, of 1 to 4 dimensions, slowest first.
+ * Archives are those of the tool `cuszi`. Buffers are the caller's, in host or CUDA device
+ * memory, detected from the pointer, and must not change during a call. Calls are synchronous,
+ * except those ending in _async.
  *
- * Every function may be called from any thread, with one context used by one thread at a time.
- * None throws, prints or ends the process; floating-point traps and rounding modes of the thread
- * have no effect, and stay. A forked child may go on with its parent's contexts, but without the
- * GPU that the parent has used, if any: those cannot be forked.
- */
+ * Functions are thread-safe; a context serves one thread at a time. They do not throw, print or
+ * exit. A forked child may use its parent's contexts, but no GPU that the parent has used. */
 #ifndef CUSZI_CUSZI_H
 #define CUSZI_CUSZI_H
 
@@ -28,17 +25,17 @@
 extern "C" {
 #endif
 
-/* What a call returns; 1 to 6 and 8 are the exit codes of the tool. */
+/* 1 to 6 and 8 are also the tool's exit codes. */
 typedef enum cuszi_status {
   CUSZI_OK = 0,
-  CUSZI_BAD_USAGE = 1,   /* an argument or option that cannot be honoured */
-  CUSZI_BAD_INPUT = 2,   /* values that cannot be read, or are warned of where `strict` is set */
-  CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, no archive, or over memory_limit */
+  CUSZI_BAD_USAGE = 1,   /* invalid argument or option */
+  CUSZI_BAD_INPUT = 2,   /* unreadable values; with `strict`, values with a warning */
+  CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, not an archive, or exceeds memory_limit */
   CUSZI_BAD_BOUND = 4,   /* a value would be over the bound */
-  CUSZI_NO_DEVICE = 5,   /* a device, a driver or a library is not there */
-  CUSZI_NO_ROOM = 6,     /* the buffer for the result is too small */
+  CUSZI_NO_DEVICE = 5,   /* missing device, driver or library */
+  CUSZI_NO_ROOM = 6,     /* output buffer too small */
   CUSZI_NO_MEMORY = 7,
-  CUSZI_INTERNAL = 8 /* a defect of libcuszi */
+  CUSZI_INTERNAL = 8 /* bug in libcuszi */
 } cuszi_status;
 
 enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16, CUSZI_MAX_ISOVALUES = 15, CUSZI_MAX_REGIONS = 16 };
@@ -48,21 +45,18 @@ typedef enum cuszi_dtype { CUSZI_F32 = 0, CUSZI_F64 = 1 } cuszi_dtype;
 typedef struct cuszi_field {
   int32_t dtype;                 /* cuszi_dtype */
   int32_t rank;                  /* 1 to CUSZI_MAX_RANK */
-  uint64_t dims[CUSZI_MAX_RANK]; /* the first `rank` of them, slowest first, each at least 1 */
+  uint64_t dims[CUSZI_MAX_RANK]; /* slowest first, each at least 1 */
 } cuszi_field;
 
-/* How `bound` is meant. */
+/* Meaning of `bound`. */
 typedef enum cuszi_mode {
-  CUSZI_REL = 0,   /* as a share of the value range */
-  CUSZI_ABS = 1,   /* in the field's own unit */
-  CUSZI_PSNR = 2,  /* as a target: a PSNR of at least `bound` dB, above 0 and up to 400, in few
-                      bits. Trials find an absolute bound; cuszi_reached() tells what it gives */
-  CUSZI_RATIO = 3, /* as a target: an archive at least `bound` times smaller than the field, 1 to
-                      1e9, with little error, found by trials too */
-  CUSZI_PWREL = 4, /* as a share of each value: zeros and signs come back exactly */
-  CUSZI_ABS_OR_PWREL = 5, /* in the field's own unit, or as the share `pw` of each value where that
-                             is more */
-  CUSZI_ABS_AND_PWREL = 6 /* likewise, where that is less: zeros and signs come back exactly */
+  CUSZI_REL = 0,   /* share of the value range */
+  CUSZI_ABS = 1,   /* in the field's unit */
+  CUSZI_PSNR = 2,  /* target: least PSNR in dB, up to 400; found by trials, see cuszi_reached() */
+  CUSZI_RATIO = 3, /* target: least compression ratio, 1 to 1e9; found by trials */
+  CUSZI_PWREL = 4, /* share of each value; zeros and signs are exact */
+  CUSZI_ABS_OR_PWREL = 5, /* larger of `bound` (field's unit) and the share `pw` of each value */
+  CUSZI_ABS_AND_PWREL = 6 /* smaller of the two; zeros and signs are exact */
 } cuszi_mode;
 
 typedef enum cuszi_preset {
@@ -75,13 +69,12 @@ typedef enum cuszi_preset {
 } cuszi_preset;
 
 typedef enum cuszi_device {
-  CUSZI_DEVICE_AUTO = 0, /* a GPU if there is one that can do it, that of the values if they are on
-                            one; else the CPU */
+  CUSZI_DEVICE_AUTO = 0, /* the values' GPU, else any that has the method, else the CPU */
   CUSZI_DEVICE_CPU = 1,
-  CUSZI_DEVICE_CUDA = 2 /* number `device_index` */
+  CUSZI_DEVICE_CUDA = 2 /* GPU `device_index` */
 } cuszi_device;
 
-/* What may be forced of the method. 0 leaves it to the preset, and to the encoder. */
+/* Overrides of the method; 0 leaves the choice to preset and encoder. */
 typedef enum cuszi_predictor {
   CUSZI_PREDICTOR_AUTO = 1,
   CUSZI_PREDICTOR_LORENZO = 2,
@@ -108,8 +101,8 @@ typedef enum cuszi_lossless { CUSZI_LOSSLESS_NONE = 0, CUSZI_LOSSLESS_BITCOMP = 
 
 typedef enum cuszi_axes {
   CUSZI_AXES_LATTICE = 1,
-  CUSZI_AXES_INDEPENDENT = 2, /* axis number `axis` */
-  CUSZI_AXES_LAYERED = 3      /* axis number `axis` */
+  CUSZI_AXES_INDEPENDENT = 2, /* axis `axis` */
+  CUSZI_AXES_LAYERED = 3      /* axis `axis` */
 } cuszi_axes;
 
 typedef enum cuszi_index {
@@ -119,26 +112,26 @@ typedef enum cuszi_index {
   CUSZI_INDEX_HYBRID = 4
 } cuszi_index;
 
-/* What zfp keeps of each block of values; all but accuracy need no bound. */
+/* What zfp stores per block; only accuracy uses the bound. */
 typedef enum cuszi_zfp_mode {
-  CUSZI_ZFP_ACCURACY = 0,  /* the bit planes that `bound` needs */
+  CUSZI_ZFP_ACCURACY = 0,  /* bit planes that `bound` needs */
   CUSZI_ZFP_PRECISION = 1, /* zfp_amount bit planes, 1 to 64 */
-  CUSZI_ZFP_RATE = 2,      /* zfp_amount bits per value, above 0 and up to 64 */
-  CUSZI_ZFP_REVERSIBLE = 3 /* all: values come back bit for bit */
+  CUSZI_ZFP_RATE = 2,      /* zfp_amount bits per value, above 0, up to 64 */
+  CUSZI_ZFP_REVERSIBLE = 3 /* lossless */
 } cuszi_zfp_mode;
 
 typedef enum cuszi_cubic { CUSZI_CUBIC_NOT_A_KNOT = 1, CUSZI_CUBIC_NATURAL = 2 } cuszi_cubic;
 
-/* A part of a field with a bound of its own. */
+/* A box with its own bound. */
 typedef struct cuszi_region {
-  uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
-  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 and UINT64_MAX leave it open */
-  double bound;                   /* in the sense of `mode`; 0 is lossless */
+  uint64_t first[CUSZI_MAX_RANK]; /* first index of each axis */
+  uint64_t end[CUSZI_MAX_RANK];   /* index after the last; 0 or UINT64_MAX: end of the axis */
+  double bound;                   /* as `mode` says; 0 is lossless */
 } cuszi_region;
 
-/* How to compress, and where to work. Begin with cuszi_default_options(), which are lossless under
- * the preset `ratio`; what is 0 has its default. The members are the options of the tool of the
- * same names, which its manual page explains. */
+/* Compression and execution options. Start from cuszi_default_options(): lossless, preset
+ * `ratio`; 0 is each member's default. The tool's manual page explains its options of the same
+ * names. */
 typedef struct cuszi_options {
   uint32_t size;    /* sizeof(cuszi_options) */
   uint32_t version; /* CUSZI_OPTIONS_VERSION */
@@ -147,16 +140,16 @@ typedef struct cuszi_options {
   int32_t mode; /* cuszi_mode */
   int32_t preset;
 
-  double range_min; /* what a relative bound refers to, if has_range is not 0; */
-  double range_max; /* else the range is looked for */
+  double range_min; /* range of a relative bound, if has_range; */
+  double range_max; /* else computed */
   int32_t has_range;
-  uint32_t fill_count; /* of values that mean "missing" besides NaN and the infinities */
+  uint32_t fill_count; /* fill values besides NaN and infinities */
   const double* fills; /* at most CUSZI_MAX_FILLS */
   uint64_t frame_bytes;
 
   int32_t device; /* cuszi_device */
   int32_t device_index;
-  void* stream;    /* a cudaStream_t: what it was given to do is done before the values are used */
+  void* stream;    /* cudaStream_t whose earlier work is awaited */
   int32_t threads; /* of the CPU */
 
   int32_t predictor;
@@ -164,70 +157,59 @@ typedef struct cuszi_options {
   int32_t lossless;
   uint32_t radius;
 
-  int32_t effort; /* of multilevel, as the next five */
+  int32_t effort; /* this and the next five: multilevel */
   int32_t axes;
   int32_t axis;
   int32_t reach;
   double alpha;
   double beta;
 
-  uint64_t interp_tile[3]; /* of interp, as the next four; slow axes that are not used are 1 */
+  uint64_t interp_tile[3]; /* this and the next four: interp; unused slow axes are 1 */
   double interp_alpha;
   uint32_t interp_anchor;
   int32_t interp_cubic;
-  char interp_order[4]; /* three of the letters z, y, x, like "zyx" */
+  char interp_order[4]; /* permutation of z, y, x, like "zyx" */
 
   int32_t index;
-  uint32_t chunk; /* of huffman, as the width */
+  uint32_t chunk; /* this and huffman_width: huffman */
   uint32_t partition;
   int32_t huffman_width; /* 32 or 64 */
-  int32_t verify;        /* if not 0, the archive is restored and compared: CUSZI_BAD_BOUND */
+  int32_t verify;        /* restores and compares; CUSZI_BAD_BOUND on failure */
 
-  int32_t zfp_mode;   /* of zfp, as the next two; where `bound` is 0, only accuracy has one */
-  uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536; 0: as many as make it small */
+  int32_t zfp_mode;   /* this and the next two: zfp; with `bound` 0, only accuracy has a bound */
+  uint32_t zfp_chunk; /* blocks per chunk of the index, 1 to 65536; 0: automatic */
   double zfp_amount;
 
-  int32_t strict; /* if not 0, what cuszi_last_warning() would tell is an error: CUSZI_BAD_INPUT for
-                     values, CUSZI_BAD_BOUND for a target that was not met */
-  uint32_t more_fill_count; /* of more_fills, which are fill values besides `fills` */
+  int32_t strict; /* warnings are errors: CUSZI_BAD_INPUT, or CUSZI_BAD_BOUND for a target */
+  uint32_t more_fill_count; /* of more_fills */
 
-  uint64_t memory_limit; /* of restoring: bytes of the host's memory that frames in work at a time
-                            may take, their values included; more is CUSZI_BAD_ARCHIVE, before it
-                            is taken; 0: no limit */
+  uint64_t memory_limit; /* for restoring: bytes of host memory for frames in flight, else
+                            CUSZI_BAD_ARCHIVE before allocation; 0: unlimited */
 
-  double more_fills[CUSZI_MAX_FILLS]; /* what cuszi_set_option() adds; all in all at most 16 */
+  double more_fills[CUSZI_MAX_FILLS]; /* of cuszi_set_option(); at most 16 with `fills` */
 
-  double isovalues[CUSZI_MAX_ISOVALUES]; /* every restored value is below, equal to or above each of
-                                            these as its original is */
+  double isovalues[CUSZI_MAX_ISOVALUES]; /* restored values stay on the same side of these */
   uint32_t isovalue_count;
-  int32_t keep_sign; /* if not 0, 0 is an isovalue, too */
+  int32_t keep_sign; /* makes 0 an isovalue */
 
-  cuszi_region regions[CUSZI_MAX_REGIONS]; /* parts with smaller bounds; of a point that several
-                                              have the last one's holds. For multilevel */
+  cuszi_region regions[CUSZI_MAX_REGIONS]; /* boxes of smaller bounds, the last wins */
   uint32_t region_count;
-  int32_t remember; /* if not 0: an archive whose whole field is restored is remembered by this
-                       process, of all of them the last 1024 and 64 MiB. A field that is compressed
-                       with the same options is compared with them: points that are as one of them
-                       restores them keep their values bit for bit, and a field that is so in all
-                       points becomes that archive. For what changes parts of chunks by restoring
-                       and compressing all of them, like a filter of HDF5. Not with CUSZI_REL,
-                       targets and bound_field, where it does nothing */
-  const float* bound_field;              /* bounds where no region has one, in raster order, in the
-                                            sense of `mode`: smaller ones than `bound` hold */
-  uint64_t bound_count;                  /* of bound_field, as many as the field needs; 0 without */
-  uint64_t bound_blocks[CUSZI_MAX_RANK]; /* each of them is that of so many points along each axis
-                                            of the field, slowest first; 0: of one */
+  int32_t remember; /* keeps restored archives in this process, the last 1024 and 64 MiB: a field
+                       compressed with the same options keeps, bit for bit, the points that match
+                       one. For callers that rewrite whole chunks. No effect with CUSZI_REL, targets
+                       and bound_field */
+  const float* bound_field; /* bounds outside regions, in raster order; the smaller of these and
+                               `bound` holds */
+  uint64_t bound_count;     /* length of bound_field */
+  uint64_t bound_blocks[CUSZI_MAX_RANK]; /* points per bound along each axis, slowest first; 0: 1 */
 
-  double pw; /* the share of each value, above 0 and below 1, of CUSZI_ABS_OR_PWREL and
-                CUSZI_ABS_AND_PWREL, whose `bound` is above 0; else 0 */
+  double pw; /* share of each value, 0 < pw < 1, in modes of two bounds; else 0 */
 
-  uint64_t devices; /* of CUSZI_DEVICE_CUDA, if not 0: bit n is GPU number n, and all of them share
-                       the frames of a field in the host's memory, instead of device_index;
-                       UINT64_MAX: all that there are. One that fails leaves its frames to the
-                       others, which cuszi_last_warning() tells */
+  uint64_t devices; /* replaces device_index: GPU n if bit n is set, all if UINT64_MAX. They share
+                       the frames of a field in host memory; if one fails, the others take over with
+                       a warning */
 
-  double padding; /* if has_padding is not 0, a value that pads a part of the field, or stands where
-                     nothing was written: no warning, or error, that it may mean "missing" */
+  double padding; /* if has_padding: a value that is never suspected as a fill value */
   int32_t has_padding;
   uint32_t reserved_too;
 } cuszi_options;
@@ -242,64 +224,59 @@ static inline cuszi_options cuszi_default_options(void) {
   return options;
 }
 
-/* What the text of an option is. */
+/* Type of an option's text. */
 typedef enum cuszi_option_kind {
-  CUSZI_OPTION_TEXT = 0,         /* of a form that `values` and `help` show */
-  CUSZI_OPTION_WORD = 1,         /* one of `values`, which "|" divides */
-  CUSZI_OPTION_WHOLE = 2,        /* a whole number from `least` to `most` */
+  CUSZI_OPTION_TEXT = 0,         /* see `values` and `help` */
+  CUSZI_OPTION_WORD = 1,         /* one of `values`, separated by "|" */
+  CUSZI_OPTION_WHOLE = 2,        /* integer from `least` to `most` */
   CUSZI_OPTION_POWER_OF_TWO = 3, /* from `least` to `most` */
   CUSZI_OPTION_NUMBER = 4,       /* from `least` to `most` */
-  CUSZI_OPTION_SIZE = 5,         /* bytes, like 4096, 64K, 256MiB or 1G, in powers of 1024 */
-  CUSZI_OPTION_FLAG = 6          /* no or yes */
+  CUSZI_OPTION_SIZE = 5,         /* bytes, like 4096, 64K, 256MiB or 1G; powers of 1024 */
+  CUSZI_OPTION_FLAG = 6          /* yes or no */
 } cuszi_option_kind;
 
-/* An option of the library, the tool and the Python package: one row of the table that all of them
- * have. Later versions add members at the end. */
+/* An option of the library, the tool and the Python package. Later versions append members. */
 typedef struct cuszi_option {
-  const char* group;   /* in which the tool's help lists it */
-  const char* name;    /* of the tool's option, without the dashes in front */
-  const char* member;  /* of cuszi_options, and the keyword in Python; "" for several members */
+  const char* group;   /* section of the tool's help */
+  const char* name;    /* of the tool's option, without dashes */
+  const char* member;  /* of cuszi_options and Python keyword; "" for several members */
   int32_t kind;        /* cuszi_option_kind */
-  const char* values;  /* words with "|" between them, or what stands for the text in help */
-  double least;        /* of numbers; of words, the first one's number in the member */
+  const char* values;  /* words separated by "|", or a placeholder */
+  double least;        /* of numbers; number of the first word */
   double most;         /* of numbers */
-  const char* initial; /* the text of the default, "" if it has none; "auto" is always accepted */
-  const char* help;    /* what it does, in one line */
+  const char* initial; /* default, or ""; "auto" is always accepted */
+  const char* help;    /* one line */
 } cuszi_option;
 
-/* Option number `index` of the table, from 0 on; NULL behind the last. */
+/* Option `index` of the table, from 0; NULL after the last. */
 CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
 
-/* Sets an option, by its name or its member's, to what a text says, as the tool does: "effort" to
- * "best", "frame-size" to "64M", "axes" to "layered:0", "target" to "psnr:80". The order of calls
- * does not matter, but for "error-bound", "mode" and "target", of which the last one counts, and
- * "fill-value", "keep-isovalue" and "region", of which each call adds one. Returns a cuszi_status:
- * CUSZI_BAD_USAGE, and nothing is set, if there is no such option, the text is none that it takes,
- * an argument is NULL, or the options are of an earlier version that lacks the member. Whether
- * options go together is found out where they are used. */
+/* Sets an option, by its own or its member's name, from a text: "effort" to "best", "target" to
+ * "psnr:80". Of "error-bound", "mode" and "target", the last call counts; "fill-value",
+ * "keep-isovalue" and "region" add a value. Returns CUSZI_BAD_USAGE, and sets nothing, for
+ * invalid arguments, also if older options lack the member. Combinations are checked on use. */
 CUSZI_API int cuszi_set_option(cuszi_options* options, const char* name, const char* text);
 
-/* Why cuszi_set_option() refuses these arguments, in one line with the offending text and what is
- * accepted: copied to `line`, which has room for `capacity` bytes, and cut to that with its final
- * 0. Sets nothing. Returns the length of the whole line; 0 if they are accepted. */
+/* Writes why cuszi_set_option() would refuse these arguments to `line`, truncated to `capacity`
+ * bytes with a final 0. Returns the full length; 0 if accepted. */
 CUSZI_API size_t cuszi_option_error(const cuszi_options* options, const char* name,
                                     const char* text, char* line, size_t capacity);
 
-/* What an archive says of its field. */
+/* An archive's metadata. */
 typedef struct cuszi_info {
   uint32_t size; /* sizeof(cuszi_info), by cuszi_empty_info() */
   uint32_t format_version;
   cuszi_field field;
-  int32_t mode; /* a cuszi_mode that is no target, which come to CUSZI_ABS */
+  int32_t mode; /* cuszi_mode; targets become CUSZI_ABS */
   uint32_t fill_count;
   double bound_asked;
-  double bound_absolute; /* what no value's error exceeds; the largest double if there is none */
+  double bound_absolute; /* largest error of a value; DBL_MAX if unbounded */
   double fills[CUSZI_MAX_FILLS];
-  uint64_t frames;       /* contiguous parts of the field, slow axes first */
-  uint64_t frame_height; /* slices of `frame_axis` in a frame, but in the last */
+  uint64_t frames;       /* slabs along frame_axis */
+  uint64_t frame_height; /* indices per frame, except the last */
   int32_t frame_axis;
   uint32_t reserved;
-  double pw_asked; /* as `pw` of cuszi_options */
+  double pw_asked; /* see `pw` */
 } cuszi_info;
 
 static inline cuszi_info cuszi_empty_info(void) {
@@ -309,69 +286,60 @@ static inline cuszi_info cuszi_empty_info(void) {
   return info;
 }
 
-/* The number of the HDF5 filter libh5cuszi, from the range that HDF5 leaves to tests: none has been
- * registered yet. */
+/* HDF5 filter number of libh5cuszi, of HDF5's range for testing; not registered yet. */
 #define CUSZI_H5_FILTER 411
 CUSZI_API int cuszi_h5_filter(void);
 
 /* "1.0.0" */
 CUSZI_API const char* cuszi_version(void);
 
-/* Keeps backends and their memory from call to call; for one thread at a time. NULL without
+/* Holds backends and their memory between calls; for one thread at a time. NULL if out of
  * memory. */
 typedef struct cuszi_context cuszi_context;
 CUSZI_API cuszi_context* cuszi_context_create(void);
 CUSZI_API void cuszi_context_destroy(cuszi_context* context);
 
-/* How the last call with this context ended, and why in one line ("" after CUSZI_OK); the text is
- * valid until the next call. */
+/* Status of the last call and its message ("" after CUSZI_OK), valid until the next call. */
 CUSZI_API cuszi_status cuszi_last_status(const cuszi_context* context);
 CUSZI_API const char* cuszi_last_error(const cuszi_context* context);
 
-/* What makes the result of the last call with this context useless, though it succeeded, in one
- * line; "" if nothing does. cuszi_compress() warns of values that lie far outside the others, but
- * are no fill values, of fill values that differ from the field's by a rounding to f32, and of a
- * target that was not met. Valid until the next call. */
+/* Why the last successful call's result may be useless, in one line, else "": suspected or
+ * imprecise fill values, a missed target. Valid until the next call. */
 CUSZI_API const char* cuszi_last_warning(const cuszi_context* context);
 
-/* How many bytes of values a field has; 0 if it cannot be. */
+/* Size of a field's values in bytes; 0 if it is invalid. */
 CUSZI_API size_t cuszi_field_bytes(const cuszi_field* field);
 
-/* The most bytes that an archive of this field can have, whatever its values; 0 if the field or
- * the options (NULL: any that leave frame_bytes open) cannot be. */
+/* Upper limit of an archive's size in bytes; 0 if field or options are invalid. NULL: any
+ * options with frame_bytes 0. */
 CUSZI_API size_t cuszi_bound(const cuszi_field* field, const cuszi_options* options);
 
-/* Compresses `values`, cuszi_field_bytes() of them, to `archive`, which has room for `capacity`
- * bytes; cuszi_bound() are always enough. Its size goes to `archive_size`. */
+/* Compresses cuszi_field_bytes() of `values` to `archive`; a `capacity` of cuszi_bound() always
+ * suffices. Sets `archive_size`. */
 CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options,
                                       const cuszi_field* field, const void* values, void* archive,
                                       size_t capacity, size_t* archive_size);
 
-/* What the last cuszi_compress() with this context has reached of its target: dB (infinite where
- * nothing was lost) or a ratio; NaN where it had none or failed. If that is less than the target,
- * the archive is the nearest that was found. */
+/* PSNR in dB (infinite if lossless) or ratio of the last cuszi_compress() to a target; else NaN. */
 CUSZI_API double cuszi_reached(const cuszi_context* context);
 
-/* Reads the header of an archive, of which the first 512 bytes are enough. What it claims is
- * checked against the archive's size by the other functions. */
+/* Reads the header; the first 512 bytes of an archive suffice. */
 CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
                                        cuszi_info* info);
 
-/* Restores all values of an archive to `values`, which has room for `capacity` bytes. Of the
- * options (NULL: the defaults), those that say where to work count, and memory_limit. What `values`
- * holds after a failure is undefined. */
+/* Restores all values. Only execution options and memory_limit apply; NULL is the default.
+ * `values` is undefined after a failure. */
 CUSZI_API cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,
                                         const void* archive, size_t size, void* values,
                                         size_t capacity);
 
-/* A part of a field. */
+/* A part of a field: a box, thinned by a stride. */
 typedef struct cuszi_part {
   uint32_t size; /* sizeof(cuszi_part), by cuszi_whole_field() */
   uint32_t reserved;
-  uint64_t first[CUSZI_MAX_RANK]; /* of each axis the indices from `first` on */
-  uint64_t end[CUSZI_MAX_RANK];   /* and before `end`; 0 and UINT64_MAX leave it open */
-  uint64_t stride; /* a power of two: of these the multiples of it along lattice axes,
-                      as --stride of the tool; 1 are all */
+  uint64_t first[CUSZI_MAX_RANK]; /* first index of each axis */
+  uint64_t end[CUSZI_MAX_RANK];   /* index after the last; 0 or UINT64_MAX: end of the axis */
+  uint64_t stride;                /* power of two: keeps its multiples along lattice axes */
 } cuszi_part;
 
 static inline cuszi_part cuszi_whole_field(void) {
@@ -382,107 +350,87 @@ static inline cuszi_part cuszi_whole_field(void) {
   return part;
 }
 
-/* The part that frame number `frame` of an archive holds, from 0 on. */
+/* The part of a field that frame `frame` of an archive holds, from 0. */
 CUSZI_API cuszi_status cuszi_frame_part(cuszi_context* context, const void* archive, size_t size,
                                         uint64_t frame, cuszi_part* part);
 
-/* What the values of a part are: the archive's type and the part's dims. An archive that is too
- * small for what its header claims is CUSZI_BAD_ARCHIVE: memory for the values of one that is not
- * is within what SECURITY.md states. */
+/* Type and dims of a part. Checks the header's claims against the archive's size
+ * (CUSZI_BAD_ARCHIVE). */
 CUSZI_API cuszi_status cuszi_part_field(cuszi_context* context, const void* archive, size_t size,
                                         const cuszi_part* part, cuszi_field* field);
 
-/* As cuszi_decompress(), the values of a part. Only frames that meet it are read, and of a strided
- * frame no more than the levels that have its points. */
+/* As cuszi_decompress(); reads only the frames and levels that the part needs. */
 CUSZI_API cuszi_status cuszi_decompress_part(cuszi_context* context, const cuszi_options* options,
                                              const void* archive, size_t size,
                                              const cuszi_part* part, void* values, size_t capacity);
 
-/* A field of a batch on its way to an archive. */
+/* A field of a batch. */
 typedef struct cuszi_compression {
-  const cuszi_options* options; /* its own; NULL: those of the call */
+  const cuszi_options* options; /* NULL: those of the call */
   cuszi_field field;
   const void* values;
-  void* archive; /* with room for `capacity` bytes, as cuszi_compress() takes it */
+  void* archive; /* of `capacity` bytes, see cuszi_compress() */
   size_t capacity;
-  size_t size;      /* is set: of the archive; 0 after a failure */
-  int32_t status;   /* is set: a cuszi_status */
+  size_t size;      /* output; 0 after a failure */
+  int32_t status;   /* output: cuszi_status */
   int32_t reserved; /* 0 */
 } cuszi_compression;
 
-/* Compresses `count` fields of any dims and types, side by side: on a CPU threads share them; on a
- * GPU, fields of up to 64 MiB by preset `fast` that lie in its memory, with their archives, are in
- * work all together, and of others a few at a time. Archives are those of cuszi_compress(), byte
- * for byte. `threads` of the call's options is for all members together; that of their own has no
- * effect. A member that fails has its status and lets the others go on. The call returns the status
- * of the first one that has failed, and cuszi_last_error() tells its number, from 0 on, and why;
- * cuszi_last_warning() likewise. If the call's options cannot be, all members have that status.
- * Members must not share memory that is written. cuszi_reached() tells nothing of batches. */
+/* Compresses `count` fields of any dims and types concurrently; archives equal those of single
+ * calls. The call's `threads` apply to all members. A failing member does not stop the others:
+ * the call returns the first failure's status, and cuszi_last_error() names its index, from 0;
+ * likewise cuszi_last_warning(). Members must not share output memory. Does not set
+ * cuszi_reached(). */
 CUSZI_API cuszi_status cuszi_compress_batch(cuszi_context* context, const cuszi_options* options,
                                             cuszi_compression* members, size_t count);
 
-/* An archive of a batch on its way to values. */
+/* An archive of a batch. */
 typedef struct cuszi_decompression {
-  const cuszi_options* options; /* its own; NULL: those of the call */
+  const cuszi_options* options; /* NULL: those of the call */
   const void* archive;
   size_t size;
-  void* values; /* with room for `capacity` bytes, as cuszi_decompress() takes it */
+  void* values; /* of `capacity` bytes, see cuszi_decompress() */
   size_t capacity;
-  int32_t status;   /* is set: a cuszi_status */
+  int32_t status;   /* output: cuszi_status */
   int32_t reserved; /* 0 */
 } cuszi_decompression;
 
-/* Restores `count` archives as cuszi_decompress() does, side by side as cuszi_compress_batch().
- * Archives in the host's memory are in work together, too, where their values go to a GPU's. */
+/* Restores `count` archives, as cuszi_compress_batch() compresses. */
 CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cuszi_options* options,
                                               cuszi_decompression* members, size_t count);
 
-/* Calls that return without waiting, one after the other. Each begins after all that `stream` of
- * its options (the default stream, if NULL) was given before the call, where it has memory of a
- * device or a stream. Options and fields are copied by the call; what pointers lead to, in options
- * too, must stay as it is until the call is done.
+/* Asynchronous calls, executed in order, each after the earlier work of `stream` (NULL: the
+ * default stream). Options and fields are copied; memory that pointers refer to, also in
+ * options, must not change until the call is done.
  *
- * A GPU makes some calls without the host, by kernels in the caller's stream: what that is given
- * afterwards sees the results, and a stream that is being captured into a CUDA graph takes these
- * calls, too. They are for fields of up to 64 MiB by preset `fast`, with a bound that needs no
- * range, without fill values, `verify` and `strict`, and for archives of them if the options have
- * that preset and `field` is told. Values and archive lie on one GPU, values at a multiple of their
- * size, `archive_size` and `status` on a GPU or in page-locked memory. Archives are those of
- * cuszi_compress(), but for fields of one value, and for those where a value is no number, infinite
- * or too large for its bound, which are kept as they are: what cuszi_compress() makes of the latter
- * takes the host to restore, and CUSZI_BAD_ARCHIVE says so. Nothing warns of values that may mean
- * "missing". A graph must not run after its context's end; cuszi_wait() does not wait for it, but
- * tells what it knows of failures.
+ * Some calls by preset `fast` (see the guide) run on a GPU in stream order, without the host,
+ * and can be captured into CUDA graphs, which must not outlive the context. Such archives equal
+ * those of cuszi_compress(), except that constant fields and fields with values that are not
+ * finite or too large for the bound are stored. Restoring such an archive of cuszi_compress()
+ * fails with CUSZI_BAD_ARCHIVE. Unnamed fill values give no warning.
  *
- * A thread of the context makes the others. No stream waits for them: after cuszi_wait() results
- * are there, for the host and for every stream. A captured stream does not take them.
+ * A thread of the context executes other calls; streams do not wait for them. Other calls of the
+ * context, and its destruction, wait for pending ones.
  *
- * cuszi_wait() returns when all calls of the context are done. Other calls with the context, and
- * its end, wait for pending ones, too.
- *
- * `status`, which may be NULL, gets a cuszi_status when the call is done. It and `archive_size` lie
- * in any memory of the host's or of a device. A call that fails lets the others go on. What cannot
- * even be begun returns another status than CUSZI_OK, with cuszi_last_error() to tell why, and
- * touches no memory: NULL for `field` or `archive_size`, options of another version, a stream that
- * is being captured and a call that needs the host. */
+ * `status` may be NULL. It and `archive_size` may be in host or device memory. A call that
+ * cannot start returns an error at once and writes nothing. */
 
-/* As cuszi_compress(); after a failure `archive_size` is 0. */
+/* As cuszi_compress(); sets `archive_size` to 0 on failure. */
 CUSZI_API cuszi_status cuszi_compress_async(cuszi_context* context, const cuszi_options* options,
                                             const cuszi_field* field, const void* values,
                                             void* archive, size_t capacity, size_t* archive_size,
                                             int32_t* status);
 
-/* As cuszi_decompress(). `archive_size` is read when the call begins, so that it may be that of a
- * cuszi_compress_async() before. `field` is what the archive is known to hold, or NULL: an archive
- * of another one is CUSZI_BAD_ARCHIVE. */
+/* As cuszi_decompress(). `archive_size` is read when the call starts, so an earlier
+ * cuszi_compress_async() may set it. An archive of another field than `field`, unless NULL, is
+ * CUSZI_BAD_ARCHIVE. */
 CUSZI_API cuszi_status cuszi_decompress_async(cuszi_context* context, const cuszi_options* options,
                                               const cuszi_field* field, const void* archive,
                                               const size_t* archive_size, void* values,
                                               size_t capacity, int32_t* status);
 
-/* Waits for all calls of the context that return without waiting. Returns the status of the first
- * one that has failed since this was last called, and cuszi_last_error() tells its number, from 0
- * on, and why; cuszi_last_warning() likewise. */
+/* Waits for the context's asynchronous calls. Returns the first failure's status since the last
+ * wait; cuszi_last_error() names its index, from 0; likewise cuszi_last_warning(). */
 CUSZI_API cuszi_status cuszi_wait(cuszi_context* context);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/// C++17 over cuszi.h, header only: errors as exceptions, memory as vectors.
+/// C++17 over cuszi.h, header-only: exceptions for errors, vectors for memory.
 ///
 ///     cuszi::Context context;
 ///     const cuszi_options options = cuszi::absolute(0.01);
@@ -21,7 +21,7 @@
 namespace cuszi {
 inline namespace api_1 {
 
-/// A call that failed: its status, and why in one line.
+/// Status and one-line message of a failed call.
 class Error : public std::runtime_error {
  public:
   Error(cuszi_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -43,20 +43,19 @@ inline cuszi_options options_for(cuszi_mode mode, double bound) {
 
 }  // namespace detail
 
-/// Options for a bound in the field's own unit.
+/// Bound in the field's unit.
 inline cuszi_options absolute(double bound) { return detail::options_for(CUSZI_ABS, bound); }
 
-/// Options for a bound that is a share of the value range.
+/// Bound as a share of the value range.
 inline cuszi_options relative(double bound) { return detail::options_for(CUSZI_REL, bound); }
 
-/// Options for a PSNR of at least `decibels` dB, with few bits.
+/// At least `decibels` dB, as small as possible.
 inline cuszi_options psnr(double decibels) { return detail::options_for(CUSZI_PSNR, decibels); }
 
-/// Options for an archive that is at least `factor` times smaller than the field, with little
-/// error.
+/// At least `factor` times smaller, as exact as possible.
 inline cuszi_options ratio(double factor) { return detail::options_for(CUSZI_RATIO, factor); }
 
-/// A field of float or double with these extents, slowest first. Throws Error.
+/// Extents are slowest first. Throws Error.
 template <class T>
 cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
@@ -71,14 +70,14 @@ cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
   return field;
 }
 
-/// A context of cuszi.h, for one thread at a time. Every function throws Error.
+/// For one thread at a time. Functions throw Error.
 class Context {
  public:
   Context() : context_(cuszi_context_create()) {
     if (!context_) throw std::bad_alloc();
   }
 
-  /// Compresses values in the host's memory. Returns the archive.
+  /// Compresses values in host memory.
   template <class T>
   std::vector<std::byte> compress(const std::vector<T>& values,
                                   const std::vector<std::uint64_t>& dims,
@@ -92,8 +91,7 @@ class Context {
     return archive;
   }
 
-  /// Compresses values in memory of the caller's, the host's or a device's, to an archive there,
-  /// which has room for `capacity` bytes. Returns the archive's size.
+  /// Compresses in host or device memory. Returns the archive's size.
   std::size_t compress(const cuszi_options& options, const cuszi_field& field, const void* values,
                        void* archive, std::size_t capacity) {
     std::size_t size = 0;
@@ -101,10 +99,10 @@ class Context {
     return size;
   }
 
-  /// What makes the result of the last call useless, if anything: see cuszi_last_warning().
+  /// See cuszi_last_warning().
   std::string warning() const { return cuszi_last_warning(context_.get()); }
 
-  /// What the last compression has reached of its target: see cuszi_reached().
+  /// See cuszi_reached().
   double reached() const noexcept { return cuszi_reached(context_.get()); }
 
   cuszi_info info(const void* archive, std::size_t size) {
@@ -113,7 +111,7 @@ class Context {
     return info;
   }
 
-  /// Restores all values of an archive of fields of T.
+  /// Restores an archive of T.
   template <class T>
   std::vector<T> decompress(const std::vector<std::byte>& archive) {
     const cuszi_part whole = cuszi_whole_field();
@@ -128,27 +126,23 @@ class Context {
     return values;
   }
 
-  /// Restores all values of an archive in memory of the caller's, the host's or a device's, to
-  /// `values`, which have room for `capacity` bytes. `options` say where to work and limit the
-  /// memory; nullptr stands for the defaults.
+  /// Restores to host or device memory. `options` may be null.
   void decompress(const cuszi_options* options, const void* archive, std::size_t size, void* values,
                   std::size_t capacity) {
     require(cuszi_decompress(context_.get(), options, archive, size, values, capacity));
   }
 
-  /// Compresses many fields in one call: see cuszi_compress_batch(). Members have their sizes, and
-  /// each its status where some have failed.
+  /// See cuszi_compress_batch(); sets sizes, and statuses even if it throws.
   void compress_batch(const cuszi_options& options, std::vector<cuszi_compression>& members) {
     require(cuszi_compress_batch(context_.get(), &options, members.data(), members.size()));
   }
 
-  /// Restores many archives in one call: see cuszi_decompress_batch().
+  /// See cuszi_decompress_batch().
   void decompress_batch(const cuszi_options* options, std::vector<cuszi_decompression>& members) {
     require(cuszi_decompress_batch(context_.get(), options, members.data(), members.size()));
   }
 
-  /// Compresses without waiting: see cuszi_compress_async(). The size and a cuszi_status are there
-  /// after wait().
+  /// See cuszi_compress_async(); size and status are set after wait().
   void compress_async(const cuszi_options& options, const cuszi_field& field, const void* values,
                       void* archive, std::size_t capacity, std::size_t* archive_size,
                       std::int32_t* status = nullptr) {
@@ -156,7 +150,7 @@ class Context {
                                  archive_size, status));
   }
 
-  /// Restores without waiting: see cuszi_decompress_async().
+  /// See cuszi_decompress_async().
   void decompress_async(const cuszi_options* options, const cuszi_field* field, const void* archive,
                         const std::size_t* archive_size, void* values, std::size_t capacity,
                         std::int32_t* status = nullptr) {
@@ -164,10 +158,10 @@ class Context {
                                    capacity, status));
   }
 
-  /// Waits for all calls that return without waiting. Throws the first failure of any.
+  /// Throws the first failure of asynchronous calls.
   void wait() { require(cuszi_wait(context_.get())); }
 
-  /// The C API's context, for functions that this class does not wrap.
+  /// For functions without a wrapper.
   cuszi_context* get() const noexcept { return context_.get(); }
 
  private:
