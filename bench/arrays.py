@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-PRESETS = {"cusz": "lorenzo", "cuszi": "interp", "fast": "tiles", "balanced": "cells", "ratio": "auto"}  # gpu_bench's names
+PRESETS = {"cusz": "lorenzo", "cuszi": "interp", "fast": "tiles", "balanced": "cells", "ratio": "auto"}  # names of gpu_bench
 RUNS = 15
 WARM_UP = 0.3  # seconds
 

@@ -28,7 +28,7 @@ import xarray
 import cuszi
 
 BOUNDS = {"low": 1e-4, "mid": 1e-3, "high": 1e-2}
-TIME_LIMIT = 1200  # seconds for a codec, a variable and a bound
+TIME_LIMIT = 1200  # seconds per codec, variable and bound
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Variable:
     fill: float = math.nan
 
 
-# By the beginning of a file's name.
+# By the beginning of a file name.
 FIELDS = {
     "cesm_camfv_T_month0": Variable("T", "air_temperature", "K", ("lev", "lat", "lon")),
     "tos_ipsl": Variable("tos", "sea_surface_temperature", "K", ("time", "lat", "lon"), 1e20),
@@ -90,7 +90,7 @@ def bit_round(bound):
     return CodecStack(BitRound(mode="abs", eb_abs=bound), Zstd(level=3))
 
 
-# Makers of codecs for an absolute bound, with the settings of ClimateBenchPress.
+# For an absolute bound, with ClimateBenchPress's settings.
 CODECS = {"cuszi": lambda bound: cuszi.Numcodec(abs=bound), "sz3": sz3, "sperr": sperr, "zfp": zfp, "ebcc": ebcc,
           "tthresh": tthresh, "bit-round": bit_round}
 

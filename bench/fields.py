@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-EXTENTS = {"small": 64, "medium": 128, "full": 512}  # points along an axis of a cube
+EXTENTS = {"small": 64, "medium": 128, "full": 512}  # points along a cube's axis
 FILL = 1e20
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numcodecs_combinators.stack import CodecStack
 from numcodecs_pw_ratio import PointwiseRatioErrorBoundedCodec
 from numcodecs_wasm_bit_round import BitRound
-from numcodecs_wasm_ebcc import Ebcc  # noqa: F401, which registers it, as the next ones do
+from numcodecs_wasm_ebcc import Ebcc  # noqa: F401, registers it, like the next ones
 from numcodecs_wasm_lc import Lc
 from numcodecs_wasm_sperr import Sperr  # noqa: F401
 from numcodecs_wasm_sz3 import Sz3  # noqa: F401
@@ -34,13 +34,12 @@ from numcodecs_wasm_zstd import Zstd
 
 SHARES = (1e-2, 1e-3, 1e-4)
 BOUND = "BOUND"
-# Codecs of logarithms under an absolute bound.
+# Codecs of logarithms with an absolute bound.
 ON_LOGS = {"sz3": {"id": "sz3.rs", "eb_mode": "abs", "eb_abs": BOUND},
            "sperr": {"id": "sperr.rs", "mode": "pwe", "pwe": BOUND},
            "zfp": {"id": "zfp.rs", "mode": "fixed-accuracy", "tolerance": BOUND, "non_finite": "allow-unsafe"},
            "ebcc": {"id": "ebcc.rs", "base_cr": 100, "residual": "absolute", "error": BOUND, "chunk_shape": "auto"}}
-# Chains of components of LC, behind its quantiser: that of PFPL, and what was best of 540 on five fields at 1e-3 (a difference,
-# bits transposed or not, one or two eliminations).
+# LC component chains after its quantiser: PFPL's, and the best of 540 on five fields at 1e-3.
 CHAINS = ("DIFFNB_4 BIT_4 RZE_1", "DIFFNB_4 BIT_4 RZE_4 RZE_1", "DIFFNB_4 BIT_4 RRE_4 RZE_1", "DIFFMS_4 RZE_4 RZE_1",
           "DIFFMS_4 BIT_4 RZE_4 RZE_1", "DIFF_4 BIT_4 RZE_4 RZE_1")
 
@@ -131,7 +130,7 @@ def main():
     options = parser.parse_args()
     tool = options.cuszi.resolve()
     table = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # LC tells something there
+    os.dup2(2, 1)  # LC prints to stdout
     version_text = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
     print_head(version_text.split(",")[0].strip(), table)
     for path in sorted(options.folder.glob("*.f32")):

@@ -32,10 +32,10 @@ import picture
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench/results"
 BENCHMARKS = ROOT / "docs/benchmarks"
-BOUND = "1e-3"  # of the summary and of the picture
-OPTIONAL = {"peers_sdrbench"}  # of fields that are not everywhere
+BOUND = "1e-3"  # of summary and picture
+OPTIONAL = {"peers_sdrbench"}  # fields may be missing
 
-# The pages of docs/benchmarks: a title, what the page is about, and its tables in this order.
+# Pages of docs/benchmarks: title, introduction, tables.
 PAGES = {
     "ratio": ("Ratio and quality", "Ratio is the bytes of the field over the bytes of the archive, with everything "
               "counted. Bounds are relative to the value range. PSNR is in dB on the value range.",
@@ -63,7 +63,7 @@ class Table:
     name: str
     keys: dict = field(default_factory=dict)  # key -> list of values
     columns: list = field(default_factory=list)
-    rows: list = field(default_factory=list)  # each a dict by column
+    rows: list = field(default_factory=list)  # dicts by column
 
     def one(self, key, default=None):
         return self.keys.get(key, [default])[0]

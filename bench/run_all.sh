@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the tables and the picture of docs/benchmarks again, from fields that it makes itself.
+# Recreates tables and picture of docs/benchmarks from generated fields.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

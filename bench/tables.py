@@ -19,7 +19,7 @@ import presets
 import report
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))  # whose fields.py it has to be
+sys.path.insert(0, str(ROOT / "scripts"))  # for its fields.py
 
 import compare_peers  # noqa: E402
 
@@ -37,7 +37,7 @@ class Place:
 
     build: Path
     fields: Path  # of bench/fields.py
-    real: Path  # those of bench/results/fields_real.tsv, or None
+    real: Path  # fields of bench/results/fields_real.tsv, or None
     sdrbench: Path  # or None
     out: Path
 
@@ -199,8 +199,8 @@ SDRBENCH = {"title": "Preset `ratio` over the best CPU peer, fields of SDRBench"
             "command": "bench/run_all.sh --only peers_sdrbench --sdrbench FOLDER",
             "about": f"{OVER}, on files by the names that `bench/sdrbench.dims` lists."}
 
-# By name: what measures it, the device (or "cpu", "gpu": what is here), and what its head says on other fields than those of
-# the table in bench/results.
+# By name: measuring function, device ("cpu", "gpu": this machine's), and header lines that differ
+# from those of bench/results.
 TABLES = {
     "peers_simulated_small": (simulated_over_peers, ON_CPU, SIMULATED),
     "peers_sdrbench": (sdrbench_over_peers, ON_CPU, SDRBENCH),

@@ -1,4 +1,4 @@
-// The speed of the zfp codec on CPUs beside that of the zfp library, in memory.
+// CPU speed of the zfp codec beside the zfp library, in memory.
 
 #include <zfp.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The shortest of several runs, in seconds.
+/// Shortest of several runs, in seconds.
 template <class Work>
 double time_of(const Work& work) {
   constexpr int runs = 25;
@@ -38,7 +38,7 @@ struct Times {
   double decode = 0;
 };
 
-/// The library has one thread that decodes.
+/// Decodes with one thread.
 class Library {
  public:
   Library(const Dims& dims, const ZfpParams& params)
@@ -82,7 +82,7 @@ class Library {
   std::size_t bytes_ = 0;
 };
 
-/// With a look at every value that comes back under a bound, and by a full index.
+/// With a full index and checks of restored values.
 Times measure(const Dims& dims, const ZfpParams& params, double bound, double low, double high,
               const std::vector<float>& values, std::vector<float>& restored) {
   constexpr std::uint32_t chunk = 16;
@@ -143,7 +143,7 @@ void bench_field(const std::string& file, const Dims& dims) {
 
 }  // namespace cuszi
 
-/// zfp_bench FIELD.f32 DIMS; OMP_NUM_THREADS says how many threads ours has.
+/// zfp_bench FIELD.f32 DIMS; OMP_NUM_THREADS sets our threads.
 int main(int argc, char** argv) {
   try {
     if (argc != 3) throw cuszi::UsageError("zfp_bench FIELD.f32 DIMS");

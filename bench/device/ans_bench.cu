@@ -1,4 +1,4 @@
-// Device-resident speed of `ans` alone, on made codes under made contexts.
+// Device-resident speed of `ans` alone, on synthetic codes and contexts.
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +25,7 @@ __device__ std::uint64_t hash(std::uint64_t x) {
   return (x ^ (x >> 27)) * 0x94D049BB133111EBU;
 }
 
-/// Contexts that change every few points around one of their region, and codes of an exponential
-/// distribution with a scale that follows the context.
+/// Contexts change every few points within a region; codes are exponential with a scale by context.
 __global__ void make_codes(QuantCode* codes, std::uint8_t* contexts, std::uint64_t count,
                            float loudness) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -1,6 +1,5 @@
-// Microseconds of a call in a row of many for small fields, by preset `fast` with an absolute
-// bound: calls that wait, calls that return at once and that a thread makes, and on a GPU calls
-// that it makes alone, in the order of a stream.
+// Microseconds per call for small fields by preset `fast`, absolute bound: synchronous, by the
+// context's thread, and in stream order on a GPU.
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -26,7 +25,7 @@ struct Asked {
   DeviceChoice device;
 };
 
-/// The calls of a row, for fields that take turns.
+/// Calls for fields in turn.
 class Row {
  public:
   Row(const Asked& asked, Backend& backend)
@@ -41,7 +40,7 @@ class Row {
         host_sizes_(fields),
         context_(::cuszi_context_create()) {
     options_.mode = CUSZI_ABS;
-    options_.bound = 2e-3;  // about 1e-3 of the waves' range
+    options_.bound = 2e-3;  // about 1e-3 of the range
     options_.preset = CUSZI_PRESET_FAST;
     options_.device = backend.transfer() == nullptr ? CUSZI_DEVICE_CPU : CUSZI_DEVICE_CUDA;
     for (std::size_t i = 0; i < fields; ++i) {
@@ -99,7 +98,7 @@ class Row {
                compressing.until_returned, restoring.all, restoring.until_returned);
   }
 
-  /// Microseconds of a call, by the median.
+  /// Medians in microseconds per call.
   struct Times {
     double all;
     double until_returned;

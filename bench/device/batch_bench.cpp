@@ -1,6 +1,5 @@
-// Many small fields in one call of the C API, and in a call each, by preset, where the values lie:
-// on a GPU, or on the host if there is none or it is asked for. The fields are waves, or the cubes
-// that a cubic field of f32 is cut into.
+// Many small fields in one call of the C API and in single calls, by preset, on a GPU or the host.
+// Fields are waves, or cubes of a cubic f32 field.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,9 +27,9 @@ struct Asked {
   std::size_t chunks = 2048;
   std::uint64_t side = 64;
   int runs = 11;
-  double bound = 2e-3;  ///< absolute; about 1e-3 of the waves' range
-  std::string method;   ///< none: all
-  std::string file;     ///< none: waves
+  double bound = 2e-3;  ///< about 1e-3 of the waves' range
+  std::string method;   ///< empty: all
+  std::string file;     ///< empty: waves
   DeviceChoice device;
 };
 
@@ -49,7 +48,6 @@ constexpr std::array methods{
     Method{"ratio", CUSZI_PRESET_RATIO, CUSZI_EFFORT_NORMAL},
 };
 
-/// Cubes of a cubic field.
 class CubicField {
  public:
   explicit CubicField(const std::string& path) {
@@ -62,7 +60,6 @@ class CubicField {
     side_ = static_cast<std::uint64_t>(std::lround(std::cbrt(static_cast<double>(values_.size()))));
   }
 
-  /// How many cubes of this side there are.
   std::size_t cubes(std::uint64_t side) const {
     const std::uint64_t along = side_ / side;
     return along * along * along;
@@ -146,7 +143,7 @@ class Batch {
   }
 
  private:
-  /// GB of values per second, by the median, if `at_once` members have a call.
+  /// Median GB/s with `at_once` members per call.
   template <class Member, class Call>
   double rate(std::vector<Member>& members, std::size_t at_once, const Call& call) {
     std::vector<double> seconds;

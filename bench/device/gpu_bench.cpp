@@ -1,4 +1,4 @@
-// Device-resident speed of the CUDA backend, and equality with the CPU's archives and values.
+// Device-resident speed of the CUDA backend, and equality with the CPU.
 
 #include <cuda_runtime_api.h>
 
@@ -42,7 +42,7 @@ class DeviceBuffer {
   ByteCount size_;
 };
 
-/// Waves of several lengths and a little noise, or the values of a file.
+/// Waves of several lengths with noise, or a file's values.
 template <class T>
 void make_values(std::uint64_t n, double noise, T* out) {
   const auto slice = [&](std::uint64_t z) {
@@ -75,20 +75,20 @@ struct Run {
   Dims dims;
   DType dtype = DType::f32;
   PredictorId predictor = PredictorId::lorenzo;
-  bool automatic = false;  ///< lorenzo and Huffman where trials find them better
+  bool automatic = false;  ///< lorenzo and Huffman by trials
   double bound = 1e-3;
   Effort effort = Effort::normal;
-  std::optional<bool> block_contexts;  ///< else as the effort has it
+  std::optional<bool> block_contexts;  ///< default: by effort
   bool compare = false;
-  bool bound_is_known = false;  ///< without looking at the range
+  bool bound_is_known = false;  ///< skips the range
   Lossless lossless = Lossless::none;
-  ZfpMode zfp;  ///< of zfp; a rate has no bound
+  ZfpMode zfp;  ///< a rate has no bound
   std::string field;
 
   bool has_rate() const { return zfp.kind == ZfpMode::Kind::rate; }
 };
 
-/// Returns the compressed frame's size.
+/// Returns the frame's size.
 ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocate& allocate,
                    StepTimes& times) {
   FrameConfig config;
@@ -117,7 +117,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   return made;
 }
 
-/// The absolute bound of a relative one.
+/// From a relative bound.
 double absolute(Backend& backend, const Run& run, Bytes values) {
   StepTimes times;
   FrameConfig config;
@@ -210,9 +210,9 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 }  // namespace cuszi
 
 /// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [blocks|points] [bitcomp]
-/// [rate:BITS]; FIELD is a file or "waves:NOISE", PREDICTOR one of them or "auto", as the preset
-/// `ratio`. With abs, the bound that BOUND would make of the range is known before; fast is the
-/// effort; blocks or points have contexts of their own; a rate is zfp's, without a bound.
+/// [rate:BITS]; FIELD is a file or "waves:NOISE", PREDICTOR may be "auto", as preset `ratio`. abs:
+/// the absolute bound is known in advance; fast: effort; blocks, points: contexts; rate: zfp
+/// without bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {

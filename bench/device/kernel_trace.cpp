@@ -1,10 +1,8 @@
-// Lists what a program gives a GPU: kernels, copies and clears by their start, in microseconds, and
-// the calls of the runtime that its threads made.
+// Lists kernels, copies, memsets and runtime calls of a program by start time.
 //
 //   CUDA_INJECTION64_PATH=$PWD/libkernel_trace.so KERNEL_TRACE=FILE gpu_bench ...
 //
-// A line has the start, the time taken, the stream or h and the thread, and the name of the kernel
-// or of the call, or the bytes.
+// Columns: start and duration in microseconds, stream (or h and thread), name or bytes.
 
 #include <cupti.h>
 #include <cxxabi.h>
@@ -22,11 +20,11 @@ namespace {
 struct Activity {
   std::uint64_t start;  ///< ns
   std::uint64_t end;
-  std::string where;  ///< a stream, or a thread of the host
+  std::string where;  ///< stream or host thread
   std::string name;
 };
 
-/// All that CUPTI has told; it ends with the program.
+/// All CUPTI records; lives until exit.
 struct Trace {
   std::mutex guard;
   std::vector<Activity> activities;
@@ -109,7 +107,7 @@ void write_trace() {
 
 }  // namespace
 
-/// The CUDA driver calls it before the program's first call.
+/// Called by the CUDA driver before its first API call.
 extern "C" int InitializeInjection() {
   Trace::instance();
   for (const CUpti_ActivityKind kind :

@@ -1,4 +1,4 @@
-// Times of the steps of `multilevel` on the device, pass by pass.
+// Times of `multilevel` on the device, pass by pass.
 
 #include <algorithm>
 #include <cstdio>
@@ -28,7 +28,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Moments on a stream, and the milliseconds between them.
+/// Events on a stream, in milliseconds.
 class Moments {
  public:
   explicit Moments(cudaStream_t stream) : stream_(stream) {}
@@ -58,7 +58,7 @@ class Moments {
   std::size_t used_ = 0;
 };
 
-/// Medians, run by run, of what `gpu` takes between its moments.
+/// Medians over runs of the times between marks.
 template <class F>
 std::vector<double> times_of(DeviceContext& gpu, const F& run) {
   Moments moments(gpu.stream());
@@ -194,7 +194,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   });
   frame.leave();
   other.leave();
-  // Once more from start to end, for what the arrays hold then.
+  // Again in full, so that the arrays are complete.
   const double leave_ms = whole([&] { other.leave(); });
   for (int p = 0; p < frame.passes(); ++p) encode(p);
   for (int p = 0; p < frame.passes(); ++p) {

@@ -19,7 +19,6 @@ Result check(Result result, const char* what) {
   return result;
 }
 
-/// The properties of a dataset of one chunk.
 hid_t chunk_properties(const std::vector<hsize_t>& extents, double bound, std::uint32_t preset) {
   hdf5::ChunkSettings settings;
   settings.bound = bound;

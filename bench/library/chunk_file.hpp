@@ -6,16 +6,16 @@
 
 namespace cuszi::bench {
 
-/// A file of HDF5 in memory with one dataset of one chunk, which the filter compresses.
+/// An in-memory HDF5 file with one dataset of one filtered chunk.
 class ChunkFile {
  public:
-  /// `preset` as cuszi_preset counts. Throws std::runtime_error, as all functions do.
+  /// `preset` is a cuszi_preset. All functions throw std::runtime_error.
   ChunkFile(const FrameShape& shape, double bound, std::uint32_t preset);
   ChunkFile(const ChunkFile&) = delete;
   ChunkFile& operator=(const ChunkFile&) = delete;
   ~ChunkFile();
 
-  /// Returns when the chunk stands in the file.
+  /// Flushes the chunk.
   void write(Bytes values);
   void read(MutableBytes values) const;
 

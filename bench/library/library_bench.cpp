@@ -1,5 +1,5 @@
-// What the library and the HDF5 filter take beside the tool's in-memory times, which are those of
-// `cuszi bench`: in turn, so that a machine that is not idle treats all alike.
+// The library and the HDF5 filter beside the tool's in-memory times (`cuszi bench`), interleaved,
+// so that other load affects all alike.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace {
 constexpr std::array<std::string_view, presets.size()> preset_names{"ratio", "cuszi", "cusz",
                                                                     "fast",  "zfp",   "balanced"};
 
-/// The least time of several runs, by the clock and of the processors.
+/// Least wall and CPU time.
 class Least {
  public:
   template <class Work>
@@ -76,7 +76,7 @@ struct Asked {
   DeviceChoice device;
 };
 
-/// The C API, from and to memory where the tool's backend works.
+/// The C API, in the backend's memory.
 class Library {
  public:
   Library(const Asked& asked, const FrameShape& shape, Bytes values, Backend& backend)
@@ -132,7 +132,7 @@ class Library {
   std::size_t size_ = 0;
 };
 
-/// A field of one frame, as a chunk is.
+/// Of one frame, like a chunk.
 struct Field {
   explicit Field(const std::string& path) : source(open_field(path, {})) {
     if (source.plan().frames() != 1) throw UsageError(path + ": is too large; give one frame");
@@ -143,7 +143,6 @@ struct Field {
   FieldSource source;
 };
 
-/// The bound in the field's unit.
 double absolute(Backend& backend, const FieldSettings& settings, const FrameShape& shape,
                 Bytes values) {
   StepTimes times;
@@ -170,7 +169,7 @@ void measure(const Asked& asked) {
 #ifdef CUSZI_HAS_HDF5
   std::optional<ChunkFile> file;
   Buffer read;
-  if (backend.transfer() == nullptr) {  // a filter's chunks lie on the host
+  if (backend.transfer() == nullptr) {  // chunks are in host memory
     file.emplace(shape, bound, asked.preset);
     compressing.filter.emplace();
     restoring.filter.emplace();

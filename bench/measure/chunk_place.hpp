@@ -10,7 +10,7 @@
 
 namespace cuszi::bench {
 
-/// Memory where a backend works.
+/// Memory of a backend.
 class Place {
  public:
   Place(Backend& backend, std::size_t number, ByteCount size)
@@ -24,7 +24,7 @@ class Place {
   MutableBytes bytes_;
 };
 
-/// A cube of waves, another one for each number.
+/// Waves that differ by `number`.
 inline std::vector<float> waves(std::uint64_t side, std::size_t number) {
   std::vector<float> values;
   values.reserve(side * side * side);

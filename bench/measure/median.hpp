@@ -6,7 +6,7 @@
 
 namespace cuszi {
 
-/// The median of some values, which are put in another order; of two in the middle the lower.
+/// The lower median; reorders `values`.
 template <class T, class Less = std::less<>>
 const T& median_of(std::vector<T>& values, const Less& less = {}) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);

@@ -17,7 +17,7 @@ namespace {
 constexpr ByteCount piece_bytes = ByteCount{2} << 20;
 constexpr unsigned most_readers = 16;
 
-/// More than a processor's cache holds: what is written comes from memory, as a device's bytes do.
+/// Exceeds the caches: a device's bytes also come from memory.
 constexpr ByteCount source_bytes = ByteCount{256} << 20;
 
 template <class Work>

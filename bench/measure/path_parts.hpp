@@ -7,22 +7,21 @@
 
 namespace cuszi {
 
-/// Seconds that each part of a field's way from its file through a device to an archive, and back,
-/// takes where nothing else goes on: what a trip that overlaps them could reach.
+/// Seconds of each part of the path from file over device to archive, and back, alone: a limit for
+/// overlapped runs.
 struct PathParts {
-  double read_field = 0;      ///< from its file by many threads
-  double field_over_bus = 0;  ///< to the device, and about as long back
-  double write_archive = 0;   ///< to a scratch file by one thread, for a file lets in no more
+  double read_field = 0;      ///< by many threads
+  double field_over_bus = 0;  ///< to the device; back is similar
+  double write_archive = 0;   ///< by one thread: a file takes one writer at a time
   double write_field = 0;
 
   double slowest_of_compress() const;
   double slowest_of_decompress() const;
 };
 
-/// Measures each part once.
 PathParts measure_path_parts(Transfer& transfer, const FieldSource& field, ByteCount archive_bytes);
 
-/// The medians, part by part.
+/// Part by part.
 PathParts medians_of(const std::vector<PathParts>& runs);
 
 }  // namespace cuszi

@@ -8,8 +8,7 @@
 
 namespace cuszi {
 
-/// A file without a name in the folder for temporary files (TMPDIR), which is gone with its owner.
-/// Every function throws OutputError.
+/// An unlinked file in TMPDIR. All functions throw OutputError.
 class ScratchFile final : public ByteSink {
  public:
   ScratchFile();
@@ -18,12 +17,12 @@ class ScratchFile final : public ByteSink {
   bool takes_any_order() const override { return true; }
   void write_at(ByteCount offset, Bytes bytes) override;
 
-  /// What it can be opened by.
+  /// Opens the file.
   std::string path() const;
 
  private:
   FileDescriptor file_;
-  std::mutex writing_;  ///< files let in one writer at a time, and slow down when several push
+  std::mutex writing_;  ///< a file takes one writer at a time
 };
 
 }  // namespace cuszi

@@ -62,7 +62,7 @@ CallTimes Workbench::synchronized_times() const {
   return CallTimes([&backend = backend_] { backend.synchronize(); });
 }
 
-/// Room in the backend's memory.
+/// In the backend's memory.
 MutableBytes Workbench::room(std::size_t number, Buffer& on_host, ByteCount size) {
   Transfer* const transfer = backend_.transfer();
   return transfer != nullptr ? transfer->memory(number, size) : on_host.resize(size);

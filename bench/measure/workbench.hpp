@@ -9,37 +9,35 @@
 
 namespace cuszi {
 
-/// Compresses and restores single frames in the memory of a backend: no files, no transfers.
+/// Compresses and restores single frames in a backend's memory, without files and transfers.
 class Workbench {
  public:
   explicit Workbench(Backend& backend) : backend_(backend) {}
 
   Backend& backend() const { return backend_; }
 
-  /// Brings in a frame, which must stay valid, to be compressed, whose points are to keep to these
-  /// bounds, too.
+  /// Sets the frame, which must stay valid, and its local bounds.
   void put(const FrameShape& shape, Bytes values, std::optional<AskedBounds> asked = {});
 
-  /// Copies the frame's values within the memory.
+  /// Within the backend's memory.
   void copy(CallTimes& times);
 
-  /// Compresses the frame.
   FrameReport compress(const FieldSettings& settings, const ValueBound& bound, CallTimes& times,
                        const FrameAdvice& advice = {});
 
-  /// The compressed frame, in the backend's memory.
+  /// In the backend's memory.
   Bytes archive() const { return archive_; }
 
-  /// The bounds of the points of what was compressed last, whose header this is.
+  /// Local bounds of the last archive, whose header this is.
   std::optional<FrameBoundsByPlace> bounds(const FrameHeader& header) const;
 
-  /// Restores a frame of this shape, which may lie anywhere, from its header on.
+  /// From the header on; `archive` may be in any memory.
   void restore(const FrameShape& shape, Bytes archive, CallTimes& times);
 
-  /// The values restored last, in the host's memory.
+  /// The last, in host memory.
   Bytes restored();
 
-  /// Waits at the end of each step, so that its time can be told.
+  /// Waits after each step, for exact times.
   CallTimes synchronized_times() const;
 
  private:
@@ -56,12 +54,11 @@ class Workbench {
   Buffer host_;
 };
 
-/// Runs of one kind of work.
 class Runs {
  public:
   void add(CallTimes times) { runs_.push_back(std::move(times)); }
 
-  /// The run that took the median time; the faster of two.
+  /// By time; the faster of two.
   const CallTimes& median();
 
  private:
