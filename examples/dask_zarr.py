@@ -22,7 +22,7 @@ from dask.distributed import Client, LocalCluster, progress
 
 import cuszi
 
-RETRIES = 3  # of a task that fails
+RETRIES = 3  # per failing task
 
 
 def as_workers_see_it(path: str) -> str:

@@ -1,4 +1,4 @@
-! A plate that cools down, written as a series of archives whose values are at most 0.01 degrees off.
+! A cooling plate, written as archives with errors of at most 0.01 degrees.
 !
 !   gfortran heat.f90 $(pkg-config --cflags --libs cuszi-fortran) -Wl,-rpath,$(pkg-config --variable=libdir cuszi) \
 !     -o heat && ./heat

@@ -1,18 +1,14 @@
-/* Ranks of MPI compress their blocks of a field, on GPUs or CPUs, and write one dataset of HDF5
- * together.
+/* MPI ranks compress their blocks of a field, on GPUs or CPUs, and write one HDF5 dataset.
  *
  *   h5pcc -shlib mpi_field.c -o mpi_field -lcuszi -lm
  *   HDF5_PLUGIN_PATH=PREFIX/lib/hdf5/plugins mpiexec -n 4 mpi_field FILE.h5 SIDE [GPUS]
  *
- * A block has SIDE^3 points. Of GPUS devices a host has (none: the CPU), the ranks there take
- * turns. The bound is 1e-3 of the range of all blocks, which is all that the ranks have to agree
- * on.
+ * Blocks have SIDE^3 points. Ranks of a host share its GPUS devices (default: the CPU). The
+ * bound is 1e-3 of the range of all blocks, the only thing that ranks agree on.
  *
- * The filter of cuszi makes the dataset. Before it is written, one of this program takes the
- * filter's place, which gives HDF5 archives that are ready instead of chunks. H5Dwrite_chunk()
- * would be shorter, but ranks cannot call it each for its chunk: all have to do the same to a
- * file's structure, as they do in H5Dwrite().
- */
+ * The dataset is created with cuszi's filter. For writing, a filter of this program replaces it
+ * and passes finished archives to HDF5. H5Dwrite_chunk() would be shorter, but ranks cannot call
+ * it for their own chunks alone: all must change a file's structure alike. */
 #include <cuszi/cuszi.h>
 #include <hdf5.h>
 #include <math.h>
@@ -23,7 +19,7 @@
 
 enum { STEPS = 3 };
 
-/* An archive that is ready. A chunk's values begin with it. */
+/* A finished archive; a chunk's values start with it. */
 struct ready {
   const void* archive;
   size_t size;
@@ -31,8 +27,8 @@ struct ready {
 
 struct block {
   size_t side;
-  size_t blocks[3]; /* of the field, along its axes */
-  size_t first[3];  /* point of this one */
+  size_t blocks[3]; /* of the field, per axis */
+  size_t first[3];  /* first point of this block */
   float* values;
   cuszi_field field;
   double bound;
@@ -54,7 +50,7 @@ static int all_good(int good) {
   return all;
 }
 
-/* A box of blocks, in the order of the ranks. */
+/* Arranges blocks in rank order. */
 static void place(struct block* block, int rank, int ranks) {
   int blocks[3] = {0, 0, 0};
   MPI_Dims_create(ranks, 3, blocks);
@@ -75,7 +71,7 @@ static void simulate(struct block* block) {
   }
 }
 
-/* One reduction: the largest of -min and max. */
+/* One reduction gives -min and max. */
 static double agree_on_bound(const struct block* block) {
   float ends[2] = {-INFINITY, -INFINITY}, all[2];
   for (size_t i = 0; i < points(block); ++i) {
@@ -86,7 +82,6 @@ static double agree_on_bound(const struct block* block) {
   return 1e-3 * ((double)all[1] + (double)all[0]);
 }
 
-/* The number of this rank among those of its host. */
 static int rank_on_host(void) {
   MPI_Comm host;
   int rank = 0;
@@ -96,14 +91,14 @@ static int rank_on_host(void) {
   return rank;
 }
 
-/* The values may as well lie on the device. */
+/* Device memory works, too. */
 static int compress(struct block* block, cuszi_context* context, int gpus) {
   cuszi_options options = cuszi_default_options();
   options.mode = CUSZI_ABS;
   options.bound = block->bound;
   options.device = gpus > 0 ? CUSZI_DEVICE_CUDA : CUSZI_DEVICE_CPU;
   options.device_index = gpus > 0 ? rank_on_host() % gpus : 0;
-  options.threads = gpus > 0 ? 0 : 1; /* a rank on each core */
+  options.threads = gpus > 0 ? 0 : 1; /* a rank per core */
   const size_t room = cuszi_bound(&block->field, &options);
   block->archive = malloc(room);
   if (cuszi_compress(context, &options, &block->field, block->values, block->archive, room,
@@ -133,8 +128,7 @@ static size_t hand_over(unsigned flags, size_t parameters, const unsigned* value
 static const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, CUSZI_H5_FILTER, 1, 0, "cuszi", NULL, NULL,
                                     hand_over};
 
-/* The properties of a dataset in chunks that are compressed: the version of the list of parameters,
- * the halves of the bound, and the preset. */
+/* Filter parameters: list version, halves of the bound, preset. */
 static hid_t compressed(const struct block* block) {
   const hsize_t chunk[3] = {block->side, block->side, block->side};
   unsigned parameters[4] = {1, 0, 0, CUSZI_PRESET_RATIO};
@@ -145,12 +139,12 @@ static hid_t compressed(const struct block* block) {
   return properties;
 }
 
-/* Each rank its chunk, collectively. */
+/* Collective. */
 static int write_chunk(hid_t dataset, const struct block* block) {
   const struct ready ready = {block->archive, block->size};
   const hsize_t first[3] = {block->first[0], block->first[1], block->first[2]};
   const hsize_t count[3] = {block->side, block->side, block->side};
-  /* What HDF5 takes for the chunk's values: pages that are never written take no memory. */
+  /* Stands in for the chunk's values; untouched pages take no memory. */
   float* const stand_in = calloc(points(block), sizeof *stand_in);
   memcpy(stand_in, &ready, sizeof ready);
   const hid_t there = H5Dget_space(dataset), here = H5Screate_simple(3, count, NULL);
@@ -175,11 +169,11 @@ static int write_file(const char* path, const struct block* block) {
   const int good = dataset >= 0 && H5Zregister(&filter) >= 0 && write_chunk(dataset, block);
   H5Dclose(dataset), H5Pclose(properties), H5Sclose(space), H5Pclose(shared);
   const int closed = H5Fclose(file) >= 0;
-  H5Zunregister(CUSZI_H5_FILTER); /* the filter of cuszi makes the next dataset, too */
+  H5Zunregister(CUSZI_H5_FILTER); /* restores cuszi's filter for the next dataset */
   return closed && good;
 }
 
-/* What the parts of a step take, of the slowest rank. */
+/* Times of the slowest rank. */
 static int step(const char* path, struct block* block, cuszi_context* context, int gpus) {
   double start = MPI_Wtime();
   block->bound = agree_on_bound(block);
@@ -198,9 +192,9 @@ static int step(const char* path, struct block* block, cuszi_context* context, i
   return good;
 }
 
-/* Writes the file again with every step. The first one takes what is made once, too. */
+/* Overwrites the file in each step. The first one includes initialisation. */
 static int run(const char* path, struct block* block, int gpus) {
-  cuszi_context* const context = cuszi_context_create(); /* keep it */
+  cuszi_context* const context = cuszi_context_create(); /* reuse it */
   simulate(block);
   int good = 1;
   for (int i = 0; i < STEPS && good; ++i) good = step(path, block, context, gpus);

@@ -1,11 +1,10 @@
-/* Ranks of MPI write one dataset together, which the filter of HDF5 compresses, and read it again.
+/* MPI ranks write one dataset, compressed by the HDF5 filter, and read it again.
  *
  *   h5pcc -shlib mpi_hdf5.c -o mpi_hdf5 -lm
  *   HDF5_PLUGIN_PATH=PREFIX/lib/hdf5/plugins mpiexec -n 4 mpi_hdf5 FILE.h5
  *
- * Nothing of cuszi is linked: HDF5 loads the filter. Chunks are compressed where they lie, so every
- * rank has whole ones in real programs; here slabs share chunks, which HDF5 sorts out.
- */
+ * HDF5 loads the filter; nothing of cuszi is linked. Real programs give ranks whole chunks; here
+ * slabs share chunks, which HDF5 handles. */
 #include <cuszi/cuszi.h> /* for the filter's number */
 #include <hdf5.h>
 #include <math.h>
@@ -20,8 +19,7 @@ static const double bound = 0.01;
 
 static float value_of(size_t i) { return sinf((float)i * 1e-3F) + 0.1F * (float)(i % 7); }
 
-/* The properties of a dataset in chunks that are compressed: the version of the list of parameters,
- * the halves of the bound, and the preset. */
+/* Filter parameters: list version, halves of the bound, preset. */
 static hid_t compressed(void) {
   const hsize_t chunk[3] = {3, rows, columns};
   unsigned parameters[4] = {1, 0, 0, CUSZI_PRESET_RATIO};
@@ -32,7 +30,7 @@ static hid_t compressed(void) {
   return properties;
 }
 
-/* Two times of every rank, collectively. */
+/* Two time steps per rank, collective. */
 static int transfer(hid_t dataset, int rank, int write, float* values) {
   const hsize_t first[3] = {2 * (hsize_t)rank, 0, 0}, count[3] = {2, rows, columns};
   const hid_t there = H5Dget_space(dataset), here = H5Screate_simple(3, count, NULL);

@@ -1,8 +1,7 @@
-/* Compresses a field and restores it, with the installed library alone.
+/* Compresses and restores a field with the installed library.
  *
  *   cc round_trip.c $(pkg-config --cflags --libs cuszi) -lm \
- *     -Wl,-rpath,$(pkg-config --variable=libdir cuszi) -o round_trip && ./round_trip
- */
+ *     -Wl,-rpath,$(pkg-config --variable=libdir cuszi) -o round_trip && ./round_trip */
 #include <cuszi/cuszi.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A simulation that keeps its time steps compressed in memory, and looks at a part of one of them.
+// A simulation that keeps compressed time steps in memory and restores a part of one.
 #include <cmath>
 #include <cstdio>
 #include <cuszi/cuszi.hpp>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t rows = 200, columns = 300, steps = 20;
 
-/// Heat that spreads from a hot spot: a step of the explicit scheme, with cold edges.
+/// Explicit scheme for heat, with cold edges.
 std::vector<double> next(const std::vector<double>& now) {
   std::vector<double> after = now;
   for (std::size_t y = 1; y + 1 < rows; ++y) {
@@ -38,7 +38,7 @@ std::vector<double> middle(cuszi::Context& context, const std::vector<std::byte>
 
 int main() {
   try {
-    cuszi::Context context;  // keeps memory from call to call
+    cuszi::Context context;  // reuses memory between calls
     const cuszi_options options = cuszi::absolute(1e-3);
     std::vector<double> field(rows * columns, 20.0);
     for (std::size_t y = 90; y < 110; ++y) {
