@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 BINS = 101
 SPECTRUM_BINS = 64
-MOST_VALUES = 1 << 24  # of a power spectrum; of a larger field its middle
+MOST_VALUES = 1 << 24  # of a power spectrum; larger fields use their middle
 NETCDF_FILL = 9.969209968386869e36
 
 
@@ -55,7 +55,7 @@ def power_spectrum(values, known):
         *(numpy.fft.fftfreq(n) for n in values.shape), indexing="ij", sparse=True))
     bin_of = numpy.minimum((numpy.sqrt(square) * 2 * SPECTRUM_BINS).astype(int), SPECTRUM_BINS)
     bin_of = numpy.broadcast_to(bin_of, values.shape).flatten()
-    bin_of[0] = SPECTRUM_BINS  # the mean, of which only rounding is left
+    bin_of[0] = SPECTRUM_BINS  # the mean is only rounding
     counts = numpy.bincount(bin_of, minlength=SPECTRUM_BINS + 1)[:SPECTRUM_BINS]
     sums = numpy.bincount(bin_of, power.ravel(), SPECTRUM_BINS + 1)[:SPECTRUM_BINS]
     centres = (numpy.arange(SPECTRUM_BINS) + 0.5) / (2 * SPECTRUM_BINS)

@@ -64,8 +64,8 @@ METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "
            "false_negatives", "value_min", "value_max",
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
-# Neighbours on different sides of the isovalue in the field, in what is restored, and with --keep-isovalue;
-# points that changed sides, and the ratio with that option.
+# Neighbours across the isovalue in the field, restored, and with --keep-isovalue; points that
+# changed sides, and the ratio with that option.
 CONTOURS = ["crossings", "crossings_restored", "crossings_kept", "points_across", "points_across_kept", "ratio_kept"]
 SPEEDS = ["compress_gb_per_s", "decompress_gb_per_s"]
 COLUMNS = KEY + METRICS + CONTOURS + ["failure"]
@@ -198,7 +198,7 @@ def contours_of(picture, isovalue):
 
 # ---- pictures --------------------------------------------------------------------------------
 
-drawing = threading.Lock()  # matplotlib is not made for threads
+drawing = threading.Lock()  # matplotlib is not thread-safe
 
 
 def draw_slice(path, title, field, fill_values, restored_path):
@@ -460,7 +460,7 @@ def main(arguments=None):
 
 def start_in_environment(arguments):
     """Goes on in a Python that has what drawing needs; without one, in this."""
-    stay = {"--plain", "-h", "--help", "--scheduler"}  # distributed is in this one
+    stay = {"--plain", "-h", "--help", "--scheduler"}  # distributed is installed in this one
     if analysis or stay & {argument.partition("=")[0] for argument in arguments}:
         return
     environment.go_on_drawing(__file__, arguments)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the site of the documents in build/site; fails on warnings and on links that lead nowhere.
+# Builds the site in build/site; fails on warnings and broken links.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ notebook is run by it and shown with its pictures, else without.
 USAGE
 }
 
-command=(build --strict)  # with --quiet MkDocs counts no warnings
+command=(build --strict)  # MkDocs counts no warnings with --quiet
 case ${1:-} in
     --serve) command=(serve) ;;
     -h | --help) usage; exit 0 ;;

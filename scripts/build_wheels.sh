@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the sdist and the wheel of the Python package, and tests the wheel where no compiler is.
+# Builds the sdist and the wheel of the Python package, and tests the wheel without a compiler.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -60,8 +60,8 @@ echo "== $(basename "$wheel"): $(stat -c %s "$wheel") bytes"
 ((BASH_REMATCH[1] <= newest_glibc)) || { echo "build_wheels.sh: it wants a newer glibc than 2.$newest_glibc" >&2; exit 1; }
 (($(stat -c %s "$wheel") < most_bytes)) || { echo "build_wheels.sh: it is larger than $most_bytes bytes" >&2; exit 1; }
 
-# test_wheel PYTHON NAME PACKAGES: in a fresh environment, with nothing else in PATH; PACKAGES is a folder of packages, or a
-# file of requirements.
+# test_wheel PYTHON NAME PACKAGES: in a fresh environment with an empty PATH; PACKAGES is a folder
+# of packages or a requirements file.
 test_wheel() {
     local fresh=$scratch/$2 site
     "$1" -m venv "$fresh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks a GPU against the CPU: the tests that need one, and archives of fields byte for byte.
+# Compares a GPU with the CPU: its tests, and archives byte for byte.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -52,7 +52,7 @@ run_tests() {
     done
 }
 
-# compress DEVICE OUTPUT FIELD OPTIONS...: prints nothing; the exit code is the tool's.
+# compress DEVICE OUTPUT FIELD OPTIONS...: quiet; returns the tool's exit code.
 compress() { "$cuszi" compress "$3" "${@:4}" --device "$1" -o "$2" --force --quiet >/dev/null 2>&1; }
 
 restore() { "$cuszi" decompress "$2" --device "$1" -o "$3" --force --quiet >/dev/null 2>&1; }

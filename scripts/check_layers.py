@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-# What a room may include besides itself.
+# What a top folder may include.
 ROOMS = {
     "core": [],
     "cpu_ref": ["core"],
@@ -21,7 +21,7 @@ ROOMS = {
     "bench": ["bindings", "include", "codec", "gpu/include", "gpu", "cpu_ref", "core"],
 }
 
-# The folders of a room, lowest first.
+# Folders, lowest first.
 FOLDERS = {
     "core": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells archive backend "
             "choices pipeline",
@@ -34,7 +34,7 @@ FOLDERS = {room: names.split() for room, names in FOLDERS.items()}
 
 INCLUDE = re.compile(r'^#include "([a-z_0-9]+)/(?:([a-z_0-9]+)/)?([a-z_0-9/]+\.(?:h|hpp|cuh))"', re.MULTILINE)
 SOURCES = {".c", ".cpp", ".cu", ".cuh", ".h", ".hpp"}
-OUTSIDE = {"main.cpp"}  # programs, above every folder of their room
+OUTSIDE = {"main.cpp"}  # programs, above all folders
 
 
 def room_of(include, own_room):

@@ -7,7 +7,7 @@ from dask.distributed import Client, KilledWorker
 
 from measurements import Failure
 
-RETRIES = 3  # of a command whose worker cannot run it; one whose worker died is run again anyway
+RETRIES = 3  # of a command that a worker cannot run; after a worker's death it is repeated anyway
 
 
 class Cluster:

@@ -43,7 +43,7 @@ REQUIREMENTS = Path(__file__).resolve().parent / "requirements/peers.txt"
 PEERS = ["sz3", "sz3-hdf5", "sperr", "zfp"]
 COMPRESSORS = ["cuszi", *PEERS]
 FEWEST_DIMS = {"sperr": 2}
-PEER_SLACK = 1.01  # a peer this little over the bound still counts; cuszi does not
+PEER_SLACK = 1.01  # peers may exceed the bound by this factor; cuszi may not
 SEARCH_STEPS = 10
 CLOSE_ENOUGH = 0.02  # dB
 

@@ -6,7 +6,7 @@ Needs numpy and matplotlib, as analysis.py does.
 import numpy
 from matplotlib.figure import Figure
 
-WINDOW = 96  # points along each side of a picture, at most, so that cells can be told apart
+WINDOW = 96  # points per side of a picture, so that cells are visible
 
 
 def sides(values, known, isovalue):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names the functions that read archives and .npy files and that a fuzzing corpus has never reached.
+# Lists functions reading archives and .npy files that a fuzzing corpus never reaches.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -49,7 +49,7 @@ if [[ $# -eq 0 ]]; then
     [[ ! -d build/asan/corpus/archive ]] || corpora+=(build/asan/corpus/archive)
 fi
 
-# What fuzz_npy chooses headers by: any bytes do.
+# Seeds for fuzz_npy; any bytes work.
 headers=(build/coverage/headers)
 mkdir -p "${headers[0]}"
 for i in {1..300}; do sha256sum <<<"$i" >"${headers[0]}/$i"; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages that cuszi is built from, and only those that are missing.
+# Installs missing packages for building cuszi.
 set -euo pipefail
 
 usage() {
@@ -18,7 +18,7 @@ USAGE
 
 build_packages=(cmake make ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
     catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
-# The formatter and the linter are pinned: other versions format and warn differently.
+# Pinned: other versions format and warn differently.
 dev_packages=(clang libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp gfortran
     hdf5-tools netcdf-bin nco libhdf5-openmpi-dev dpkg-dev strace groff-base zsh doxygen)
 
@@ -38,7 +38,7 @@ if ! command -v dpkg-query >/dev/null; then
     exit 1
 fi
 
-# dpkg-query knows nothing of packages that were never seen, and says so on stderr only.
+# dpkg-query reports unknown packages on stderr only.
 mapfile -t installed < <(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n' "${packages[@]}" \
     2>/dev/null | sed -n 's/^.i[^ ]* *//p')
 missing=()

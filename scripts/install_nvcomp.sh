@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts NVIDIA's nvCOMP, which --lossless bitcomp needs, where cuszi finds it.
+# Installs NVIDIA's nvCOMP for --lossless bitcomp.
 set -euo pipefail
 
 requirements=$(dirname "$(realpath "$0")")/requirements/nvcomp.txt
@@ -40,7 +40,7 @@ python3 -m zipfile -e "$download"/*.whl "$download"
 mkdir -p "$folder"
 cp "$download"/nvidia/libnvcomp/LICENSE "$folder/nvcomp-LICENSE"
 cp "$download"/nvidia/libnvcomp/NOTICE "$folder/nvcomp-NOTICE"
-# By a rename, so that what is there is whole.
+# The rename is atomic.
 cp "$download/nvidia/libnvcomp/lib64/$library" "$folder/.$library"
 mv "$folder/.$library" "$folder/$library"
 echo "installed $folder/$library"

@@ -29,7 +29,7 @@ import numpy
 import pysz
 
 NETCDF_FILL = "9.969209968386869e36"
-BLOCK = 1 << 22  # values looked at together
+BLOCK = 1 << 22  # values compared at once
 ZFP_DOUBLINGS = 6
 
 
@@ -168,7 +168,7 @@ class Filter(Peer):
         return file
 
     def unpack(self, packed):
-        with h5py.File(packed, "r") as container:  # again, lest the values come from its cache
+        with h5py.File(packed, "r") as container:  # reopened to bypass its cache
             return container["field"].id.get_storage_size(), container["field"][...]
 
 
@@ -193,7 +193,7 @@ class Sperr(Filter):
                         else hdf5plugin.Sperr.NO_MISSING)
 
     def options(self, bound):
-        # Without swap it takes the dims in the wrong order.
+        # Without swap, dims are reversed.
         return hdf5plugin.Sperr(absolute=bound, swap=True, missing_value_mode=self.missing)
 
     def compress(self, bound):
@@ -272,14 +272,14 @@ def main():
         print(", ".join(f"{name} {version(name)}" for name in ("hdf5plugin", "pysz")))
         return
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what the libraries print is no answer
+    os.dup2(2, 1)  # libraries may print to stdout
     job = json.loads(sys.argv[1])
     compressor = None
     for line in sys.stdin:
         try:
             compressor = compressor or COMPRESSORS[job["compressor"]](Field(job), job)
             said = answer(compressor, json.loads(line))
-        except Exception as failure:  # whatever a library raises: it is told, and the next is tried
+        except Exception as failure:  # reported, then the next is tried
             said = {"failure": f"{type(failure).__name__}: {failure}"}
         print(json.dumps(said), file=answers)
 

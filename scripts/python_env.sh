@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the folder of a Python environment with pinned packages, made or renewed where needed.
+# Prints a Python environment of pinned packages; creates or renews it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

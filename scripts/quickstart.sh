@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a verified archive: installs, builds, compresses a sample field, restores it.
+# From a fresh clone to a verified archive.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that a release can be made, builds its packages, and prints what a person has to do then.
+# Checks that a release is possible, builds its packages, and prints the remaining steps.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,7 +35,7 @@ done
 version=$(sed -n 's/^project(cuszi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 address=$(sed -n 's/.*HOMEPAGE_URL "\(.*\)".*/\1/p' CMakeLists.txt)
 
-set_line() { # FILE AFTER KEY VALUE: puts KEY and VALUE behind the line that begins with AFTER, in place of another VALUE
+set_line() { # FILE AFTER KEY VALUE: sets KEY, after the line that starts with AFTER
     sed -i -e "/^$3/d" -e "\\|^$2|a\\$3$4" "$1"
 }
 

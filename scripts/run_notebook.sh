@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs examples/choose_a_bound.ipynb by nbconvert, and writes it with its pictures, as a notebook and as a page.
+# Executes examples/choose_a_bound.ipynb with nbconvert; writes a notebook and a page.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,7 +19,7 @@ python=$PWD/$(scripts/python_env.sh scripts/requirements/notebook.txt build/note
 library=$(find "$build" -name libcuszi.so.1 | head -n 1)
 [[ -n $library ]] || { echo "run_notebook.sh: no libcuszi.so.1 in $build" >&2; exit 1; }
 mkdir -p "$folder"
-# The package as it lies in the sources, with the library of the build.
+# The sources' package with the build's library.
 CUSZI_LIBRARY=$(realpath "$library") PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 \
     "$python" -m nbconvert --execute --to notebook --output-dir "$folder" --log-level WARN examples/choose_a_bound.ipynb
 "$python" -m nbconvert --to html --log-level WARN "$folder/choose_a_bound.ipynb"

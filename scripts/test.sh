@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test.
+# Installs missing packages, builds, and runs all tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -36,7 +36,7 @@ done
 
 jobs=$(nproc)
 preset=default
-if [[ ! -e /dev/nvidiactl ]]; then  # nothing runs what nvcc makes
+if [[ ! -e /dev/nvidiactl ]]; then  # without a GPU, kernels are only compiled
     preset=ci
     export CUDAARCHS=${CUDAARCHS:-80-virtual}
 fi
@@ -47,7 +47,7 @@ fuzz_seconds=${CUSZI_FUZZ_SECONDS:-40}
 
 step() { printf '\n== %s\n' "$*"; }
 
-# sources NAME_PATTERN...: the files of the project whose names match one of the patterns.
+# sources NAME_PATTERN...: project files that match a pattern.
 sources() {
     local names=(-name "$1") folders=()
     for pattern in "${@:2}"; do names+=(-o -name "$pattern"); done
@@ -55,7 +55,7 @@ sources() {
     find "${folders[@]}" -type f \( "${names[@]}" \) | sort
 }
 
-# once KEY COMMAND...: runs the command unless it has passed before under this key.
+# once KEY COMMAND...: skips a command that passed under this key.
 once() {
     local stamp
     stamp=$passed_folder/$(sha256sum <<<"$*" | cut -c1-32)
@@ -82,11 +82,11 @@ check_format() {
 
 check_tidy() {
     local key
-    cmake --preset default  # one command for each file
-    # What a file is compiled with: the checks, the flags and every header.
+    cmake --preset default  # for compile_commands.json
+    # Inputs of a check: rules, flags and headers.
     key=$(sources '*.h' '*.hpp' '*.cuh' | xargs -r cat .clang-tidy build/default/compile_commands.json |
         sha256sum)
-    # A file that no build compiles (CUDA code in a build without it) has no flags to check it with.
+    # Files that no build compiles have no flags.
     sources '*.cpp' | grep -v '^tests/' |
         while read -r file; do
             ! grep -qF "/$file\"" build/default/compile_commands.json || echo "$file"
@@ -94,16 +94,16 @@ check_tidy() {
         xargs -r -n 1 -P "$jobs" bash -c 'tidy_once "$@"' tidy_once "$key"
 }
 
-# Fuzzers: their share of the time in sixteenths, and the most bytes of an input.
+# Fuzzers: share of the time in sixteenths, largest input in bytes.
 fuzzers=("archive 8 16384" "round_trip 3 1024" "field_name 1 256" "npy 1 256" "option_text 1 256" "zfp 1 1024" "zfp_header 1 1024")
 
-# fuzz NAME SHARE BYTES: begins with what earlier runs have found, and the project's own archives.
+# fuzz NAME SHARE BYTES: starts from earlier findings and the golden archives.
 fuzz() {
     local corpus=build/asan/corpus/$1
     mkdir -p "$corpus"
     if [[ $1 == archive ]]; then
         build/asan/tests/make_seeds "$corpus" || return 1
-        # Where nothing is coded of 8 MB, a fuzzer spends its time on restoring them.
+        # Large uncoded archives would take most of the time.
         find test_data/golden -name '*.cuszi' -size -16k -not -name multilevel_padded.cuszi \
             -exec cp -t "$corpus" {} +
     fi
@@ -114,7 +114,7 @@ fuzz() {
         grep -v '^#.*\(NEW\|REDUCE\|pulse\|RELOAD\)\|NEW_FUNC\|# Uses:'
 }
 
-# The first fuzzer, which has half of the time, beside the others.
+# The first fuzzer takes half of the time; the others run beside it.
 smoke_fuzz() {
     local failed=0 first
     # shellcheck disable=SC2086  # three words
@@ -146,7 +146,7 @@ if [[ $quick == yes ]]; then
     exit
 fi
 
-# The frame pipeline, the pool of threads, and contexts of the library in several threads.
+# Frame pipeline, thread pool, and contexts in several threads.
 run_tsan() {
     TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/thread_tests &&
         TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/library_tests \
@@ -169,7 +169,7 @@ check_asan() {
     once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_*)" smoke_fuzz
 }
 
-# Those that draw, with the packages that they draw with.
+# Tests of plots, with their packages.
 test_drawings() {
     local python tool
     python=$(scripts/python_env.sh scripts/requirements/plots.txt build/plots-venv) || return
@@ -198,9 +198,9 @@ check_default() {
     check_tsan
 }
 
-# Side by side, so that no core waits for the last step of either.
+# Concurrently, to use all cores.
 mkdir -p build
-set -m  # with a process group of its own, to end it as a whole
+set -m  # own process group, to kill it as a whole
 check_asan >build/asan.log 2>&1 &
 asan=$!
 set +m

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cross-compiles for 64-bit ARM and runs tests there, under qemu.
+# Cross-compiles for 64-bit ARM and runs tests under qemu.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -48,7 +48,7 @@ fi
 cmake --preset arm64
 cmake --build --preset arm64 -j "$(nproc)"
 
-# Programs that start others by their path need a path that runs.
+# Wrapper scripts for programs that start others by path.
 mkdir -p "$build/emulated"
 emulated() { # NAME PROGRAM
     printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$root" "$2" >"$build/emulated/$1"
@@ -62,7 +62,7 @@ SLOW_DECODER=$(emulated slow_decoder "$build/tests/slow_decoder")
 export CUSZI MAKE_FIELD SLOW_DECODER OMP_NUM_THREADS=2
 echo "== golden"
 PYTHONDONTWRITEBYTECODE=1 python3 tests/golden/test_golden.py
-# qemu 7.2 fails where a process with threads forks, and its times say nothing.
+# qemu 7.2 fails when a threaded process forks, and its times mean nothing.
 tests='~"a forked child*" ~"threads that wait*" ~"threads sleep*"'
 for room in "${rooms[@]}"; do
     echo "== $room"

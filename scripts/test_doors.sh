@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the doors whose programs are too large for every run of the tests.
+# Tests bindings whose programs are too large for the default tests.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Python package's wheel, installs it in a fresh environment and runs tests there.
+# Installs the Python package's wheel in a fresh environment and runs tests.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -24,7 +24,7 @@ cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
     --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
     --wheel-dir "$scratch/wheel" "$root"
 
-# A fresh environment that sees the packages, but for the one to test.
+# Shares the packages, except the one to test.
 python3 -m venv --without-pip "$scratch/fresh"
 fresh=$scratch/fresh/bin/python
 site=$("$fresh" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What opens an archive, by the words that its functions are named with.
+# Words in names of functions that read archives.
 READER = re.compile(
     r"(^|_)(read|decode|decoded|decoder|restore|restored|reconstruct|unpack|get|take|refill|refilled|"
     r"undo|inverse|spread|place|parse|check|expect|require|remaining|varint)(_|$)")

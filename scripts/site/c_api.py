@@ -6,7 +6,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-# Comments of the header become those of Doxygen: behind a member, else in front of what follows.
+# Turns the header's comments into Doxygen's: after a member, else before a declaration.
 _FILTER = r"sed -e '1s#/\*#/** @file\n *#;t' -e 's#^\( *\)/\*\([^*]\)#\1/**\2#;t' -e 's#/\*\([^*]\)#/**<\1#'"
 _SETTINGS = """
 INPUT = {header}

@@ -13,7 +13,7 @@ import notebook  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Files of the project's folder that are pages of the site.
+# Top-level files that are pages of the site.
 _PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md",
           "SECURITY.md": "security.md"}
 

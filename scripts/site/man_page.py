@@ -3,7 +3,7 @@
 import re
 import shlex
 
-# Fonts of the words of a macro, in turn.
+# Fonts that a macro alternates.
 _FONTS = {"B": "B", "I": "I", "BR": "BR", "BI": "BI", "IR": "IR", "IB": "IB", "RB": "RB", "RI": "RI"}
 
 
@@ -69,7 +69,7 @@ def to_markdown(page):
     """The sections of a manual page as Markdown of headings, paragraphs and lists of definitions."""
     lines = [line for line in page.splitlines() if line and not line.startswith('.\\"')]
     out = []
-    indent = ""  # of what belongs to a term
+    indent = ""  # of a term's text
     synopsis = False
     i = 0
     while i < len(lines):
