@@ -1,4 +1,4 @@
-# Cross-compiles for 64-bit ARM with Debian's compiler; CUSZI_ARM64_ROOT is a folder with the libraries of a Debian for arm64.
+# Cross-compiles for 64-bit ARM with Debian's compiler; CUSZI_ARM64_ROOT has arm64 libraries.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -12,10 +12,10 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Debian has HDF5 apart from others; the wrapper compiler that says so is this machine's.
+# Debian's HDF5 has its own folders, which only the host's compiler wrapper would report.
 set(CMAKE_LIBRARY_PATH /usr/lib/aarch64-linux-gnu/hdf5/serial)
 set(CMAKE_INCLUDE_PATH /usr/include/hdf5/serial)
-# pkg-config has to look there, too, and to say it in paths of this machine.
+# pkg-config must search the root and report paths within it.
 set(ENV{PKG_CONFIG_LIBDIR} ${CUSZI_ARM64_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CUSZI_ARM64_ROOT}/usr/share/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CUSZI_ARM64_ROOT})
 

@@ -1,6 +1,5 @@
-# cmake -DSOURCE=FOLDER -DHEADER=FILE -P commit.cmake: writes a C++ header with the commit of a git
-# checkout, marked where files differ from it; an empty one where FOLDER is not the top of a checkout.
-# A header that says so already is left alone.
+# cmake -DSOURCE=FOLDER -DHEADER=FILE -P commit.cmake: writes a header with the checkout's commit,
+# marked if files differ; empty if FOLDER is not the top of a checkout. Keeps an unchanged header.
 set(commit "")
 find_program(GIT git)
 if(GIT)

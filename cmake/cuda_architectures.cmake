@@ -1,6 +1,5 @@
-# cuszi_cuda_architectures(RESULT): what to compile CUDA code for where nobody says it: the GPU that is
-# here; without one, every major architecture that nvcc knows from 8.0 on (kernels copy
-# asynchronously), and for those to come the newest one's PTX. Code for 8.0 runs on all of 8.x.
+# cuszi_cuda_architectures(RESULT): the default architectures: this machine's GPU, else every major
+# one that nvcc knows from 8.0 on (kernels copy asynchronously), with PTX of the newest.
 function(cuszi_cuda_architectures result)
   if(EXISTS /dev/nvidiactl)
     set(${result} native PARENT_SCOPE)

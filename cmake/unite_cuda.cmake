@@ -1,6 +1,5 @@
-# unite_cuda(RESULT NAME SOURCE...): in a unity build one CUDA file NAME.cu that includes the
-# sources, whose headers take most of the time; else the sources themselves. CMake unites CUDA code
-# only from 3.31 on.
+# unite_cuda(RESULT NAME SOURCE...): in a unity build, NAME.cu including all sources, whose headers
+# dominate compile time; else the sources. CMake unites CUDA code only from 3.31 on.
 function(unite_cuda result name)
   if(NOT CMAKE_UNITY_BUILD)
     set(${result} ${ARGN} PARENT_SCOPE)
