@@ -148,15 +148,6 @@ def ratio_on_gpu(place):
             yield [name, bound, said["ratio"], said["compress"], said["decompress"], *steps, said["arena"]]
 
 
-def efforts_on_gpu(place):
-    for name in ON_GPU:
-        for bound in BOUNDS:
-            for effort, extra in (("normal", []), ("fast", ["fast"])):
-                said = on_gpu(place, name, "auto", bound, *extra)
-                steps = [said.get(step, "") for step in ("choose", "predict", "contexts", "encode", "gather")]
-                yield [name, bound, effort, said["ratio"], said["compress"], said["decompress"], *steps, said["arena"]]
-
-
 def fast_on_gpu(place):
     for name in ON_GPU:
         for bound in BOUNDS:
@@ -208,7 +199,6 @@ TABLES = {
     "ratio_cpu_small": (ratio_speed, "cpu", {}),
     "zfp_cpu_threads": (zfp_by_threads, "cpu", GENERATED),
     "ratio_h200": (ratio_on_gpu, ON_DEVICE, GENERATED),
-    "ratio_efforts_h200": (efforts_on_gpu, ON_DEVICE, GENERATED),
     "fast_h200": (fast_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_h200": (classic_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_ratio": (classic_ratios, ON_DEVICE, GENERATED),

@@ -52,7 +52,6 @@ Json describe_params(const MultilevelParams& params) {
            std::count_if(params.coefficients.begin(), params.coefficients.end(), is_fitted)},
           {"snap", static_cast<double>(params.snap) / snap_units},
           {"background", params.background},
-          {"contexts", params.block_contexts ? "blocks" : "points"},
           {"radius", params.radius},
           {"half_step", params.half_step}};
 }

@@ -117,7 +117,7 @@ void run(std::uint64_t points, float loudness) {
     QuantCode* to = out;
     for (const gpu::LevelSymbols& level : levels) {
       for (const gpu::PassSymbols& symbols : level) {
-        decoded.place(pass++, {symbols.contexts}, symbols.count, to);
+        decoded.place(pass++, symbols.contexts, symbols.count, to);
         to += symbols.count;
       }
     }

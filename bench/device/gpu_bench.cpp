@@ -78,7 +78,6 @@ struct Run {
   bool automatic = false;  ///< lorenzo and Huffman by trials
   double bound = 1e-3;
   Effort effort = Effort::normal;
-  std::optional<bool> block_contexts;  ///< default: by effort
   bool compare = false;
   bool bound_is_known = false;  ///< skips the range
   Lossless lossless = Lossless::none;
@@ -95,7 +94,6 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   config.predictor.id = run.predictor;
   config.predictor.automatic = run.automatic;
   config.predictor.multilevel.effort = run.effort;
-  config.predictor.multilevel.block_contexts = run.block_contexts;
   if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
   config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
@@ -209,17 +207,16 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [blocks|points] [bitcomp]
-/// [rate:BITS]; FIELD is a file or "waves:NOISE", PREDICTOR may be "auto", as preset `ratio`. abs:
-/// the absolute bound is known in advance; fast: effort; blocks, points: contexts; rate: zfp
-/// without bound.
+/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] [rate:BITS]; FIELD
+/// is a file or "waves:NOISE", PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound
+/// is known in advance; fast: effort; rate: zfp without bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
       throw UsageError(
-          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [blocks|points] "
-          "[bitcomp] [rate:BITS]");
+          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] "
+          "[rate:BITS]");
     }
     Run run;
     run.field = argv[1];
@@ -233,7 +230,6 @@ int main(int argc, char** argv) {
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
       if (extra == "fast") run.effort = Effort::fast;
-      if (extra == "blocks" || extra == "points") run.block_contexts = extra == "blocks";
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
       if (extra.starts_with("rate:")) {
         run.zfp = {ZfpMode::Kind::rate, std::stod(extra.substr(5))};

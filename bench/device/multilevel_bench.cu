@@ -152,7 +152,7 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
     restore_pass(gpu, other.view(p),
                  RestoreTask<T>{{},
                                 quantizer(p),
-                                {codes + frame.start(p)},
+                                codes + frame.start(p),
                                 lists[static_cast<std::size_t>(p)],
                                 gpu.flaws(),
                                 other.listed(p)});

@@ -4,7 +4,6 @@
 #include <bit>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -473,13 +472,6 @@ TrialPart trial_part(const Dims& dims, Effort effort) {
   return part_of(dims.squeezed(), effort, 1);
 }
 
-bool blocks_pay(Effort effort, const Lattice& lattice) {
-  const std::uint64_t points =
-      std::accumulate(lattice.extents.begin(), lattice.extents.end(), std::uint64_t{1},
-                      [](std::uint64_t a, std::uint64_t b) { return a * b; });
-  return effort == Effort::fast && points >= vast_frame && lattice.rank >= 3;
-}
-
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
   if (auto* const cells = std::get_if<CellsParams>(&method.predictor)) {
@@ -493,13 +485,10 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   if (params == nullptr) return {std::move(method), {}};
   const Dims& dims = shape.dims;
   const Background background = find_background(session.sampled_values(), bound, shape.dtype);
-  const Effort asked_effort = config.predictor.multilevel.effort;
+  Effort effort = config.predictor.multilevel.effort;
   // Areas of one value each have edges that sampled costs misjudge, and Lorenzo often suits.
-  const bool has_edges = asked_effort == Effort::fast && background.has_few_values;
-  const Effort effort = has_edges ? Effort::normal : asked_effort;
+  if (effort == Effort::fast && background.has_few_values) effort = Effort::normal;
   set_background(background, *params);
-  const std::optional<bool> asked = config.predictor.multilevel.block_contexts;
-  params->block_contexts = asked.value_or(false);
   FrameTrials trials(session, config, trial_part(dims, effort), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
@@ -522,7 +511,6 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
     *params = std::move(chosen->params);
     cost = chosen->cost;
   }
-  params->block_contexts = asked.value_or(blocks_pay(asked_effort, params->lattice));
   session.fit(method.predictor);
   return {std::move(method), cost};
 }

@@ -12,11 +12,6 @@ namespace cuszi {
 /// The part of a frame that trials compress: all of it if it is small.
 TrialPart trial_part(const Dims& dims, Effort effort);
 
-/// Whether contexts of blocks are worth the bytes that they take: where time counts, of vast frames
-/// that are refined along three axes. They take some 7 % there, 10 to 17 % where one axis is
-/// layered, and up to 40 % of small frames and of images.
-bool blocks_pay(Effort effort, const Lattice& lattice);
-
 /// What a frame of these squeezed dims costs by sampled costs.
 struct SampledCost {
   Cost cost;

@@ -86,7 +86,6 @@ struct MultilevelConfig {
   std::optional<int> reach;        ///< 3, 5 or 7
   std::optional<double> alpha;
   std::optional<double> beta;
-  std::optional<bool> block_contexts;  ///< else as the effort has it
   Effort effort = Effort::normal;
   double bound_over_half_step =
       1;  ///< the bound over the half step: more than 1 is room for zones without error

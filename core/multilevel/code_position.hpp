@@ -62,29 +62,25 @@ CUSZI_HD inline std::uint64_t code_position_of(const Grid& grid, const PointClas
   return points.start + before_tile + in_tile;
 }
 
-/// The point of the class that has this code position; inverts code_position_of(). `Number` holds
-/// eight times the points of the class; a device divides numbers of 32 bits much faster.
-template <class Number = std::uint64_t>
+/// The point of the class that has this code position; inverts code_position_of().
 CUSZI_HD inline Index4 point_at_code_position(const Grid& grid, const PointClass& points,
                                               std::uint64_t code_position) {
-  const auto number = [](std::uint64_t n) { return static_cast<Number>(n); };
   const Index4& count = points.count;
   const Index4& tile = grid.tile;
-  Number rest = number(code_position - points.start);
-  const Number plane = number(count[2] * count[3]);
-  const Number j0 = rest / (number(count[1]) * plane);
-  rest -= j0 * number(count[1]) * plane;
-  const TileSpan t1 = tile_span(rest / (number(tile[1]) * plane) * tile[1], tile[1], count[1]);
-  rest -= number(t1.first) * plane;
-  const Number row = number(t1.size * count[3]);
-  const TileSpan t2 = tile_span(rest / (number(tile[2]) * row) * tile[2], tile[2], count[2]);
-  rest -= number(t2.first) * row;
-  const Number column = number(t1.size * t2.size);
-  const TileSpan t3 = tile_span(rest / (number(tile[3]) * column) * tile[3], tile[3], count[3]);
-  rest -= number(t3.first) * column;
-  const Number width = number(t3.size);
-  return {j0, t1.first + rest / (number(t2.size) * width),
-          t2.first + rest / width % number(t2.size), t3.first + rest % width};
+  std::uint64_t rest = code_position - points.start;
+  const std::uint64_t plane = count[2] * count[3];
+  const std::uint64_t j0 = rest / (count[1] * plane);
+  rest -= j0 * count[1] * plane;
+  const TileSpan t1 = tile_span(rest / (tile[1] * plane) * tile[1], tile[1], count[1]);
+  rest -= t1.first * plane;
+  const std::uint64_t row = t1.size * count[3];
+  const TileSpan t2 = tile_span(rest / (tile[2] * row) * tile[2], tile[2], count[2]);
+  rest -= t2.first * row;
+  const std::uint64_t column = t1.size * t2.size;
+  const TileSpan t3 = tile_span(rest / (tile[3] * column) * tile[3], tile[3], count[3]);
+  rest -= t3.first * column;
+  return {j0, t1.first + rest / (t2.size * t3.size), t2.first + rest / t3.size % t2.size,
+          t3.first + rest % t3.size};
 }
 
 }  // namespace cuszi

@@ -45,8 +45,6 @@ constexpr std::uint8_t background_as_float = 32;
 constexpr std::uint8_t background_as_double = 64;
 /// Whether contexts are split, in the same byte.
 constexpr std::uint8_t contexts_are_split = 128;
-/// Whether contexts are those of blocks, in the byte of the reach.
-constexpr std::uint8_t contexts_of_blocks = 128;
 
 void write_rest(const MultilevelParams& params, ByteWriter& out) {
   const auto narrow = static_cast<float>(params.background);
@@ -185,7 +183,7 @@ void MultilevelParams::write(ByteWriter& out) const {
   unsigned packed = lattice.merged ? 1 : 0;
   for (const AxisRole role : lattice.roles) packed = packed * 4 + static_cast<unsigned>(role);
   out.varint(packed);
-  out.put(static_cast<std::uint8_t>(reach | (block_contexts ? contexts_of_blocks : 0)));
+  out.put(static_cast<std::uint8_t>(reach));
   out.put(alpha);
   out.put(beta);
   out.put(half_step);
@@ -205,9 +203,7 @@ MultilevelParams MultilevelParams::read(ByteReader& in, const Dims& dims, DType 
   if (packed > 1) throw ArchiveError("the axes of multilevel are unknown");
   params.lattice = Lattice::of(dims, packed == 1, roles);
   if (const char* flaw = params.lattice.flaw()) throw ArchiveError(flaw);
-  const auto packed_reach = in.get<std::uint8_t>();
-  params.block_contexts = packed_reach >= contexts_of_blocks;
-  params.reach = packed_reach % contexts_of_blocks;
+  params.reach = in.get<std::uint8_t>();
   params.alpha = in.get<std::uint8_t>();
   params.beta = in.get<std::uint8_t>();
   if ((params.reach != 3 && params.reach != 5 && params.reach != 7) || params.alpha < 64 ||

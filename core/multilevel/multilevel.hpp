@@ -47,7 +47,6 @@ struct MultilevelParams {
                           ///< level's half step become `background`
   double background = 0;  ///< what anchors are predicted as, if snap is not 0: a value of the dtype
   bool split_contexts = false;  ///< points with bounds of their own have contexts of their own
-  bool block_contexts = false;  ///< contexts are those of blocks (see block_contexts.hpp)
   std::uint32_t radius = max_radius;
   std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
 

@@ -6,7 +6,6 @@
 
 #include "core/base/hash.hpp"
 #include "core/tuning/dead_zone.hpp"
-#include "cpu_ref/multilevel/block_contexts.hpp"
 #include "cpu_ref/multilevel/energy_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 
@@ -383,11 +382,6 @@ class Engine final : public MultilevelEngine {
 
   void fill_contexts(int number, std::span<const ContextWeights> weights,
                      std::span<std::uint8_t> contexts) const {
-    if (has_blocks(params_, pass(number))) {
-      fill_block_contexts(plan_, pass(number), known(), weights, contexts);
-      if (params_.split_contexts) split_contexts_of_blocks(number, contexts);
-      return;
-    }
     for_each_row(
         plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
         [&](auto& energy, const ClassPlan<T>& c, const Row& row) {
@@ -414,17 +408,6 @@ class Engine final : public MultilevelEngine {
       const bool has_own = local_.points[offset + k * points.step[3]] != 0;
       contexts[k] = static_cast<std::uint8_t>(contexts[k] + (has_own ? others : 0));
     }
-  }
-
-  /// The same for all points of a pass; `contexts` by code position.
-  void split_contexts_of_blocks(int number, std::span<std::uint8_t> contexts) const {
-    for_each_row_of(pass(number), [&](const ClassPlan<T>& c, const Row& row) {
-      for_each_run(row, c.points, plan_.grid,
-                   [&](std::size_t k, std::uint64_t code_position, std::uint64_t n) {
-                     split_contexts(number, c.points, row.offset + k * c.points.step[3],
-                                    contexts.subspan(code_position, n));
-                   });
-    });
   }
 
   void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,

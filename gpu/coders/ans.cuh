@@ -6,7 +6,6 @@
 
 #include "core/backend/decode_session.hpp"
 #include "core/coders/ans_chain.hpp"
-#include "gpu/field/placed_codes.cuh"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
@@ -19,7 +18,6 @@ struct PassSymbols {
   const std::uint8_t* contexts = nullptr;  ///< none: a single one
   std::uint64_t count = 0;
   PassShape shape;
-  bool by_blocks = false;  ///< contexts are those of blocks of block_codes in a row
 };
 /// The quant-codes of all passes of one level.
 using LevelSymbols = std::vector<PassSymbols>;
@@ -45,12 +43,6 @@ std::vector<AnsStream> ans_encode(DeviceContext& gpu, const AnsParams& params,
 /// twice.
 std::uint64_t ans_bytes(DeviceContext& gpu, const AnsParams& params, const LevelSymbols& level);
 
-/// The contexts of a pass's codes, or of blocks of block_codes, on the device.
-struct CodeContexts {
-  const std::uint8_t* contexts = nullptr;  ///< none: a single one
-  bool by_blocks = false;
-};
-
 /// What AnsCodes::place() needs to know of a table.
 struct TablePlaces {
   const QuantCode* codes = nullptr;          ///< all of them, or by gaps those beside the centre
@@ -64,16 +56,9 @@ struct TableStarts {
   const std::uint64_t* places;  ///< none: there is one table
   std::uint32_t tiles;
   std::uint64_t count;  ///< of the pass
-  bool by_blocks = false;
 
   CUSZI_HD std::uint64_t operator()(std::uint32_t table) const {
     return places == nullptr ? table * count : places[std::uint64_t{table} * tiles];
-  }
-  /// Where they begin in memory in which blocks begin at multiples of block_codes: the last block
-  /// of the pass, which may have fewer codes, is the last of its table.
-  CUSZI_HD std::uint64_t aligned(std::uint32_t table) const {
-    const std::uint64_t start = (*this)(table);
-    return by_blocks ? ceil_div(start, block_codes) * block_codes : start;
   }
 };
 
@@ -85,11 +70,11 @@ class AnsCodes {
   /// and more.
   AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const CodedLevel> levels);
 
-  /// Puts the `count` codes of a pass, numbered over all levels, where the pass's contexts say:
-  /// into `room`, unless blocks can stay where they are. Does not wait. A wrong number of codes
-  /// becomes a flaw, or throws ArchiveError.
-  PlacedCodes place(std::size_t pass, const CodeContexts& contexts, std::uint64_t count,
-                    QuantCode* room) const;
+  /// Puts the `count` codes of a pass, numbered over all levels, where the pass's contexts say;
+  /// without `contexts` there is a single one. Does not wait. A wrong number of codes becomes a
+  /// flaw, or throws ArchiveError.
+  void place(std::size_t pass, const std::uint8_t* contexts, std::uint64_t count,
+             QuantCode* codes) const;
 
  private:
   struct PassPlaces {
@@ -102,11 +87,9 @@ class AnsCodes {
     }
   };
 
-  static OrderedPass order_of(const PassPlaces& pass, const CodeContexts& contexts,
+  static OrderedPass order_of(const PassPlaces& pass, const std::uint8_t* contexts,
                               std::uint64_t count);
   void spread(const PassPlaces& pass, const TableStarts& starts, QuantCode* sorted) const;
-  /// A row of thread blocks for each table, whose threads share out up to `most` items.
-  static dim3 spread_grid(const PassPlaces& pass, std::uint64_t most);
 
   DeviceContext& gpu_;
   QuantCode centre_;

@@ -22,7 +22,6 @@ struct CountedPass {
   const QuantCode* codes;
   const std::uint8_t* contexts;
   std::uint32_t count;
-  bool by_blocks;  ///< block_codes that follow each other have a context together
   std::uint32_t context_count;
   unsigned long long* totals;  ///< [context][token]
 };
@@ -47,10 +46,7 @@ class CodeVector {
       fill(codes, codes_);
     }
     if (pass.contexts == nullptr) return;
-    if (pass.by_blocks) {
-      static_assert(block_codes % size == 0);
-      contexts_[0] = contexts_[1] = pass.contexts[first / block_codes] * 0x01010101U;
-    } else if (are_whole && is_aligned<uint2>(pass.contexts + first)) {
+    if (are_whole && is_aligned<uint2>(pass.contexts + first)) {
       const uint2 all = *reinterpret_cast<const uint2*>(pass.contexts + first);
       contexts_[0] = all.x, contexts_[1] = all.y;
     } else {
@@ -142,7 +138,6 @@ std::vector<std::vector<Counts>> count_tokens(DeviceContext& gpu,
   std::size_t first = 0;
   for (const PassSymbols& pass : passes) {
     counted.push_back({pass.codes, pass.contexts, static_cast<std::uint32_t>(pass.count),
-                       pass.by_blocks && pass.contexts != nullptr,
                        static_cast<std::uint32_t>(pass.shape.contexts),
                        reinterpret_cast<unsigned long long*>(totals + first)});
     first += pass.shape.contexts;

@@ -123,47 +123,31 @@ struct FrameValues {
   std::uint32_t* numbers;
 };
 
-/// The room of the codes of a list: those of the next begin at an address that 8 divides.
-std::uint64_t room_of(const SlotList& list) {
-  constexpr std::uint64_t unit = 8 / sizeof(QuantCode);
-  return list.kind == SlotKind::code ? ceil_div(list.count, unit) * unit : 0;
-}
-
 FrameValues take_values(DeviceContext& gpu, std::span<const ReadChain> chains) {
   std::uint64_t codes = 0;
   std::uint64_t numbers = 0;
   for (const ReadChain& chain : chains) {
-    for (const SlotList& list : chain.plan.lists) codes += room_of(list);
+    codes += chain.plan.codes;
     numbers += chain.plan.numbers;
   }
   return {gpu.take<QuantCode>(codes), gpu.take<std::uint32_t>(numbers)};
 }
 
-/// Where the values of each list of a chain are.
-std::vector<FrameList> lists_of(const ChainPlan& plan, FrameValues values) {
-  std::vector<FrameList> lists;
-  for (const SlotList& list : plan.lists) {
-    lists.push_back({0, 0, list.kind, values.codes, values.numbers + list.first_value});
-    values.codes += room_of(list);
-  }
-  return lists;
-}
-
 /// Where the codes of a table are, if it is not by gaps; if it is, its lists are added to `gaps`.
-TablePlaces places_of(const TableLists& table, const FrameList* lists,
+TablePlaces places_of(const TableLists& table, const SlotList* lists, const FrameValues& values,
                       std::vector<CodedGaps>& gaps) {
   TablePlaces places{nullptr, nullptr, static_cast<std::uint32_t>(table.codes), table.by_gaps};
   if (!table.by_gaps) {
-    if (table.codes != 0) places.codes = lists[0].codes;
+    if (table.codes != 0) places.codes = values.codes + lists[0].first_value;
     return places;
   }
   CodedGaps& coded = gaps.emplace_back();
   coded.others = static_cast<std::uint32_t>(table.codes);
   coded.larger = static_cast<std::uint32_t>(table.larger);
-  if (table.codes != 0) coded.lists.gaps = lists[0].numbers;
+  if (table.codes != 0) coded.lists.gaps = values.numbers + lists[0].first_value;
   if (table.larger != 0) {
-    coded.lists.inner_gaps = lists[1].numbers;
-    coded.lists.magnitudes = lists[2].numbers;
+    coded.lists.inner_gaps = values.numbers + lists[1].first_value;
+    coded.lists.magnitudes = values.numbers + lists[2].first_value;
   }
   return places;
 }
@@ -181,8 +165,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
     spread_others(const TablePlaces* tables, TableStarts starts, QuantCode* sorted,
                   std::uint32_t* flaws) {
   const TablePlaces table = tables[blockIdx.y];
-  const std::uint64_t start = starts.aligned(blockIdx.y);
-  const std::uint64_t count = starts(blockIdx.y + 1) - starts(blockIdx.y);
+  const std::uint64_t start = starts(blockIdx.y);
+  const std::uint64_t count = starts(blockIdx.y + 1) - start;
   if (!table.by_gaps) {
     if (table.count != count) atomicOr(flaws, wrong_code_counts);
     return;
@@ -198,8 +182,6 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 
 /// Takes each code from where it stands in the order of tables.
 struct GatherCodes {
-  using Value = QuantCode;
-
   const TablePlaces* tables;
   TableStarts starts;
   const QuantCode* sorted;  ///< of tables by gaps
@@ -224,48 +206,6 @@ struct GatherCodes {
   }
 };
 
-/// Fills the places of the codes of tables by gaps; a row of thread blocks per table.
-__global__ void __launch_bounds__(ItemPolicy::threads)
-    fill_gaps(const TablePlaces* tables, TableStarts starts, QuantCode* sorted, QuantCode centre) {
-  if (!tables[blockIdx.y].by_gaps) return;
-  const std::uint64_t first = starts.aligned(blockIdx.y);
-  const std::uint64_t count = starts(blockIdx.y + 1) - starts(blockIdx.y);
-  for (std::uint64_t i = ItemPolicy::first(); i < count; i += ItemPolicy::step()) {
-    sorted[first + i] = centre;
-  }
-}
-
-/// Tells where each block stands in the order of tables.
-struct PlaceBlocks {
-  using Value = const QuantCode*;
-
-  const TablePlaces* tables;
-  TableStarts starts;
-  const QuantCode* sorted;    ///< of tables by gaps
-  const QuantCode* outliers;  ///< a block of them
-  const QuantCode** blocks;
-
-  struct Source {
-    const QuantCode* codes;  ///< none if there are not as many as contexts say
-    std::uint32_t first;     ///< place
-  };
-  __device__ Source source_of(std::uint32_t /*pass*/, std::uint32_t number) const {
-    const TablePlaces table = tables[number];
-    const std::uint64_t first = starts(number);
-    const bool is_whole = starts(number + 1) - first == table.count;
-    const QuantCode* const codes = table.by_gaps ? sorted + starts.aligned(number)
-                                   : is_whole    ? table.codes
-                                                 : nullptr;
-    return {codes, static_cast<std::uint32_t>(first)};
-  }
-  __device__ Value load(const Source& source, std::uint32_t /*i*/, std::uint32_t place) const {
-    return source.codes == nullptr ? outliers : source.codes + (place - source.first);
-  }
-  __device__ void store(std::uint32_t i, std::uint32_t /*place*/, Value block) const {
-    blocks[i] = block;
-  }
-};
-
 }  // namespace
 
 AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const CodedLevel> levels)
@@ -280,19 +220,19 @@ AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const 
   for (const ReadChain& chain : chains) {
     const ChainPlan& plan = chain.plan;
     add_runs(chain, static_cast<std::uint32_t>(builder.segments()), runs);
-    const std::vector<FrameList> lists = lists_of(plan, values);
     builder.add(plan, [&](const SlotList& list) {
-      return lists[static_cast<std::size_t>(&list - plan.lists.data())];
+      return FrameList{0, 0, list.kind, values.codes + list.first_value,
+                       values.numbers + list.first_value};
     });
     frequencies.insert(frequencies.end(), plan.tables.begin(), plan.tables.end());
     for (const PassTables& tables : plan.passes) {
       PassPlaces& pass = passes_.emplace_back();
       for (const TableLists& table : tables) {
         pass.first_contexts.push_back(table.first_context);
-        pass.tables.push_back(places_of(table, lists.data() + table.first_list, gaps));
+        pass.tables.push_back(places_of(table, plan.lists.data() + table.first_list, values, gaps));
       }
     }
-    for (const SlotList& list : plan.lists) values.codes += room_of(list);
+    values.codes += plan.codes;
     values.numbers += plan.numbers;
   }
   CopyList uploads;
@@ -316,68 +256,50 @@ AnsCodes::AnsCodes(DeviceContext& gpu, const AnsParams& params, std::span<const 
   }
 }
 
-PlacedCodes AnsCodes::place(std::size_t number, const CodeContexts& contexts, std::uint64_t count,
-                            QuantCode* codes) const {
+void AnsCodes::place(std::size_t number, const std::uint8_t* contexts, std::uint64_t count,
+                     QuantCode* codes) const {
   const PassPlaces& pass = passes_[number];
-  const PlacedCodes in_row{codes};
   const auto tables = static_cast<std::uint32_t>(pass.tables.size());
-  if (contexts.contexts == nullptr && tables > 1) refuse_counts();
+  if (contexts == nullptr && tables > 1) refuse_counts();
   if (count == 0) {
     for (const TablePlaces& table : pass.tables) {
       if (table.count != 0) refuse_counts();
     }
-    return in_row;
+    return;
   }
   if (tables < 2) {
     const TablePlaces table = tables == 0 ? TablePlaces{nullptr, nullptr, 0, true} : pass.tables[0];
     if (!table.by_gaps) {
       if (table.count != count) refuse_counts();
       start_copy(gpu_, codes, table.codes, count);
-      return in_row;
+      return;
     }
     launch_items(gpu_, "fill_codes", count, fill_codes, codes, count, centre_);
     if (table.count != 0) spread(pass, {nullptr, 0, count}, codes);
-    return in_row;
+    return;
   }
   const OrderedPass order = order_of(pass, contexts, count);
   auto* const of_tiles = gpu_.take<std::uint32_t>(order.counts());
   auto* const places = gpu_.take<std::uint64_t>(order.counts() + 1);
-  const TableStarts starts{places, order.tiles, count, contexts.by_blocks};
-  QuantCode* const sorted =
-      pass.any_by_gaps() ? gpu_.take<QuantCode>(count + block_codes) : nullptr;
+  const TableStarts starts{places, order.tiles, count};
+  QuantCode* const sorted = pass.any_by_gaps() ? gpu_.take<QuantCode>(count) : nullptr;
   count_tables<<<order.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
-      SinglePass{order}, of_tiles, contexts.by_blocks ? nullptr : sorted, centre_);
+      SinglePass{order}, of_tiles, sorted, centre_);
   check_launch("count_tables");
   exclusive_sums(gpu_, of_tiles, order.counts(), places);
-  if (contexts.by_blocks && sorted != nullptr) {
-    fill_gaps<<<spread_grid(pass, count), ItemPolicy::threads, 0, gpu_.stream()>>>(
-        pass.on_device, starts, sorted, centre_);
-    check_launch("fill_gaps");
-  }
   spread(pass, starts, sorted);
-  if (contexts.by_blocks) {
-    auto* const outliers = gpu_.take_zeroed<QuantCode>(block_codes);
-    auto* const blocks = gpu_.take<const QuantCode*>(order.items());
-    static_assert(outlier_code == 0);
-    move_codes<<<order.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
-        SinglePass{order}, places, PlaceBlocks{pass.on_device, starts, sorted, outliers, blocks});
-    check_launch("move_codes");
-    return {nullptr, blocks};
-  }
   move_codes<<<order.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(
       SinglePass{order}, places, GatherCodes{pass.on_device, starts, sorted, codes});
   check_launch("move_codes");
-  return in_row;
 }
 
-OrderedPass AnsCodes::order_of(const PassPlaces& pass, const CodeContexts& contexts,
+OrderedPass AnsCodes::order_of(const PassPlaces& pass, const std::uint8_t* contexts,
                                std::uint64_t count) {
   OrderedPass order;
-  order.contexts = contexts.contexts;
+  order.contexts = contexts;
   order.codes = static_cast<std::uint32_t>(count);
-  if (contexts.by_blocks) order.codes_of_item = block_codes;
   order.tables = static_cast<std::uint32_t>(pass.tables.size());
-  order.tiles = ceil_div(order.items(), TableOrderPolicy::tile_codes);
+  order.tiles = ceil_div(order.codes, TableOrderPolicy::tile_codes);
   for (std::uint32_t t = 1; t < order.tables; ++t) {
     std::fill(order.table_of + pass.first_contexts[t], order.table_of + most_tables,
               static_cast<std::uint8_t>(t));
@@ -390,14 +312,11 @@ void AnsCodes::spread(const PassPlaces& pass, const TableStarts& starts, QuantCo
   for (const TablePlaces& table : pass.tables) {
     if (table.by_gaps) most = std::max<std::uint64_t>(most, table.count);
   }
-  spread_others<<<spread_grid(pass, most), ItemPolicy::threads, 0, gpu_.stream()>>>(
-      pass.on_device, starts, sorted, gpu_.flaws());
+  const dim3 grid(std::min(blocks_for(most, ItemPolicy::threads), most_spread_blocks),
+                  static_cast<unsigned>(pass.tables.size()));
+  spread_others<<<grid, ItemPolicy::threads, 0, gpu_.stream()>>>(pass.on_device, starts, sorted,
+                                                                 gpu_.flaws());
   check_launch("spread_others");
-}
-
-dim3 AnsCodes::spread_grid(const PassPlaces& pass, std::uint64_t most) {
-  return {std::min(blocks_for(most, ItemPolicy::threads), most_spread_blocks),
-          static_cast<unsigned>(pass.tables.size())};
 }
 
 }  // namespace cuszi::gpu

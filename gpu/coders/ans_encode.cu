@@ -15,8 +15,6 @@ constexpr std::uint64_t most_codes = std::uint64_t{1} << 32;  ///< fewer than th
 
 /// Puts codes in the order of tables.
 struct SortCodes {
-  using Value = QuantCode;
-
   const QuantCode* const* codes;  ///< [pass]
   QuantCode* sorted;
 
@@ -32,42 +30,13 @@ struct SortCodes {
   }
 };
 
-/// Puts the numbers of blocks in the order of tables. Behind a block with fewer codes, the places
-/// of a pass are not multiples of block_codes.
-struct SortBlocks {
-  struct Value {
-    std::uint32_t block;
-    std::uint32_t place;
-  };
-
-  const std::uint64_t* first_places;  ///< [pass]
-  const std::uint64_t* first_blocks;  ///< [pass]
-  std::uint32_t* sorted;
-
-  struct Source {
-    std::uint32_t first_place;
-    std::uint32_t first_block;
-  };
-  __device__ Source source_of(std::uint32_t pass, std::uint32_t /*table*/) const {
-    return {static_cast<std::uint32_t>(first_places[pass]),
-            static_cast<std::uint32_t>(first_blocks[pass])};
-  }
-  __device__ Value load(const Source& source, std::uint32_t i, std::uint32_t place) const {
-    constexpr std::uint32_t codes = block_codes;
-    return {i, source.first_block + (place - source.first_place + codes - 1) / codes};
-  }
-  __device__ void store(std::uint32_t /*i*/, std::uint32_t /*place*/, const Value& value) const {
-    sorted[value.place] = value.block;
-  }
-};
-
 /// A pass on its way to lists of slots.
 struct PassLists {
   PassSymbols symbols;
   std::vector<TableCounts> counts;
   std::vector<SparseCodes> tables;  ///< the codes of each
   std::vector<GapLists> gaps;       ///< of each that may be told by them
-  OrderedCodes ordered;             ///< its codes table by table
+  QuantCode* ordered = nullptr;     ///< its codes table by table
 };
 
 /// The levels of a frame, from quant-codes to plans and lists of slots.
@@ -78,7 +47,7 @@ class FrameLists {
     std::uint64_t codes = 0;
     for (const LevelSymbols& level : levels) {
       for (const PassSymbols& symbols : level) {
-        passes_.push_back({symbols, {}, {}, {}, {symbols.codes}});
+        passes_.push_back({symbols, {}, {}, {}, symbols.codes});
         codes += symbols.count;
       }
       level_sizes_.push_back(level.size());
@@ -123,99 +92,63 @@ class FrameLists {
       fits[i] = ContextTables::fit(counts[i]);
       passes_[i].counts = table_counts(counts[i], fits[i]);
     });
-    PassOrder codes;
-    PassOrder blocks;
+    std::vector<OrderedPass> ordered;
+    std::vector<std::uint64_t> sizes;
+    std::vector<const QuantCode*> codes;
+    std::vector<PassLists*> moved;
+    std::uint64_t all_counts = 0;
+    std::uint64_t all_codes = 0;
     for (std::size_t i = 0; i < passes_.size(); ++i) {
       PassLists& pass = passes_[i];
       if (pass.counts.size() == 1 || pass.symbols.contexts == nullptr || are_silent(pass.counts))
         continue;
-      (pass.symbols.by_blocks ? blocks : codes).add(pass, fits[i]);
+      ordered.push_back(order_of(pass, fits[i], all_counts));
+      sizes.push_back(pass.symbols.count);
+      codes.push_back(pass.symbols.codes);
+      moved.push_back(&pass);
+      all_counts += ordered.back().counts();
+      all_codes += pass.symbols.count;
     }
-    order_codes(codes);
-    order_blocks(blocks);
-  }
-
-  /// Passes whose codes, or whose blocks of codes, are put in order together.
-  struct PassOrder {
-    std::vector<OrderedPass> ordered;
-    std::vector<PassLists*> passes;
-    std::vector<std::uint64_t> items;
-    std::vector<std::uint64_t> first_items;
-    std::vector<std::uint64_t> first_places;
-    std::uint64_t counts = 0;
-    std::uint64_t all_items = 0;
-    std::uint64_t places = 0;
-
-    void add(PassLists& pass, const ContextTables& contexts) {
-      OrderedPass order;
-      order.contexts = pass.symbols.contexts;
-      order.codes = static_cast<std::uint32_t>(pass.symbols.count);
-      if (pass.symbols.by_blocks) order.codes_of_item = block_codes;
-      order.tables = static_cast<std::uint32_t>(pass.counts.size());
-      order.tiles = ceil_div(order.items(), TableOrderPolicy::tile_codes);
-      order.first_count = counts;
-      std::copy(contexts.table_of.begin(), contexts.table_of.end(), order.table_of);
-      ordered.push_back(order);
-      passes.push_back(&pass);
-      items.push_back(order.items());
-      first_items.push_back(all_items);
-      first_places.push_back(places);
-      counts += order.counts();
-      all_items += order.items();
-      places += order.codes;
-    }
-  };
-
-  /// Moves the items of passes into the order of tables.
-  template <class Move>
-  void move_items(const PassOrder& order, const Move& move, CopyList& uploads) {
-    const ManyPasses all{upload(gpu_, order.ordered.data(), order.ordered.size(), uploads),
-                         tile_ranges(gpu_, order.items, TableOrderPolicy::tile_codes, uploads)};
+    if (moved.empty()) return;
+    auto* const sorted = gpu_.take<QuantCode>(all_codes);
+    CopyList uploads;
+    const ManyPasses all{upload(gpu_, ordered.data(), ordered.size(), uploads),
+                         tile_ranges(gpu_, sizes, TableOrderPolicy::tile_codes, uploads)};
+    const SortCodes sort{upload(gpu_, codes.data(), codes.size(), uploads), sorted};
     uploads.run(gpu_.stream());
-    auto* const of_tiles = gpu_.take<std::uint32_t>(order.counts);
-    auto* const places = gpu_.take<std::uint64_t>(order.counts + 1);
+    auto* const of_tiles = gpu_.take<std::uint32_t>(all_counts);
+    auto* const places = gpu_.take<std::uint64_t>(all_counts + 1);
     count_tables<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, of_tiles);
     check_launch("count_tables");
-    exclusive_sums(gpu_, of_tiles, order.counts, places);
-    move_codes<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, places, move);
+    exclusive_sums(gpu_, of_tiles, all_counts, places);
+    move_codes<<<all.tiles.tiles, TableOrderPolicy::threads, 0, gpu_.stream()>>>(all, places, sort);
     check_launch("move_codes");
+    std::uint64_t first = 0;
+    for (PassLists* const pass : moved) {
+      pass->ordered = sorted + first;
+      first += pass->symbols.count;
+    }
   }
 
-  void order_codes(const PassOrder& order) {
-    if (order.passes.empty()) return;
-    auto* const sorted = gpu_.take<QuantCode>(order.places);
-    std::vector<const QuantCode*> codes;
-    for (std::size_t i = 0; i < order.passes.size(); ++i) {
-      codes.push_back(order.passes[i]->symbols.codes);
-      order.passes[i]->ordered = {sorted + order.first_places[i]};
-    }
-    CopyList uploads;
-    move_items(order, SortCodes{upload(gpu_, codes.data(), codes.size(), uploads), sorted},
-               uploads);
-  }
-
-  void order_blocks(const PassOrder& order) {
-    if (order.passes.empty()) return;
-    auto* const sorted = gpu_.take<std::uint32_t>(order.all_items);
-    for (std::size_t i = 0; i < order.passes.size(); ++i) {
-      PassLists& pass = *order.passes[i];
-      pass.ordered = {pass.symbols.codes, sorted + order.first_items[i]};
-    }
-    CopyList uploads;
-    move_items(
-        order,
-        SortBlocks{upload(gpu_, order.first_places.data(), order.passes.size(), uploads),
-                   upload(gpu_, order.first_items.data(), order.passes.size(), uploads), sorted},
-        uploads);
+  static OrderedPass order_of(const PassLists& pass, const ContextTables& contexts,
+                              std::uint64_t first_count) {
+    OrderedPass order;
+    order.contexts = pass.symbols.contexts;
+    order.codes = static_cast<std::uint32_t>(pass.symbols.count);
+    order.tables = static_cast<std::uint32_t>(pass.counts.size());
+    order.tiles = ceil_div(order.codes, TableOrderPolicy::tile_codes);
+    order.first_count = first_count;
+    std::copy(contexts.table_of.begin(), contexts.table_of.end(), order.table_of);
+    return order;
   }
 
   /// Says where the codes of each table are.
   void split() {
     for (PassLists& pass : passes_) {
-      OrderedCodes codes = pass.ordered;
+      QuantCode* codes = pass.ordered;
       for (const TableCounts& counts : pass.counts) {
         pass.tables.push_back({codes, counts.symbols(), counts.others(), counts.larger()});
-        codes.skip(counts.symbols());
+        codes += counts.symbols();
       }
       pass.gaps.resize(pass.tables.size());
     }
@@ -270,19 +203,19 @@ class FrameLists {
     for (std::size_t t = 0; t < tables.size(); ++t) {
       const TableLists& table = tables[t];
       raw_bits += raw_bits_of(table, pass.counts[t]);
-      const auto add = [&](const OrderedCodes& codes, std::uint32_t* numbers) {
-        values.push_back({0, 0, SlotKind::code, codes.codes, numbers, codes.blocks});
+      const auto add = [&](QuantCode* codes, std::uint32_t* numbers) {
+        values.push_back({0, 0, SlotKind::code, codes, numbers});
       };
       if (table.codes != 0) {
         if (table.by_gaps) {
-          add({}, pass.gaps[t].gaps);
+          add(nullptr, pass.gaps[t].gaps);
         } else {
           add(pass.tables[t].codes, nullptr);
         }
       }
       if (table.larger == 0) continue;
-      add({}, pass.gaps[t].inner_gaps);
-      add({}, pass.gaps[t].magnitudes);
+      add(nullptr, pass.gaps[t].inner_gaps);
+      add(nullptr, pass.gaps[t].magnitudes);
     }
   }
 

@@ -10,7 +10,7 @@ namespace cuszi::gpu {
 /// The codes of one table: `others` of them differ from the centre; `larger` of the others differ
 /// from it by more than 1, or are outliers.
 struct SparseCodes {
-  OrderedCodes codes;
+  QuantCode* codes = nullptr;
   std::uint64_t count = 0;
   std::uint64_t others = 0;
   std::uint64_t larger = 0;

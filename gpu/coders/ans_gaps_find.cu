@@ -17,9 +17,8 @@ struct FindPolicy {
 
 /// A table's codes and where what is found of them goes.
 struct Table {
-  OrderedCodes codes;
+  const QuantCode* codes;
   std::uint32_t lead;  ///< codes before them, from an address on that whole vectors are read from
-  bool has_vectors;    ///< whether there is such an address
   std::uint32_t count;
   std::uint32_t others;
   std::uint32_t larger;
@@ -43,18 +42,15 @@ class LaneCodes {
       : first_(std::int64_t{tile} * FindPolicy::tile_codes + threadIdx.x * FindPolicy::lane_codes -
                table.lead) {
     const std::int64_t count = table.count;
-    if (table.has_vectors && first_ >= 0 && first_ + FindPolicy::lane_codes <= count) {
-      static_assert(block_codes % FindPolicy::lane_codes == 0);
-      const auto first = static_cast<std::uint64_t>(first_);
-      const auto* const vectors =
-          reinterpret_cast<const uint4*>(table.codes.codes + table.codes.index(first));
+    if (first_ >= 0 && first_ + FindPolicy::lane_codes <= count) {
+      const auto* const vectors = reinterpret_cast<const uint4*>(table.codes + first_);
       add(0, vectors[0], centre);
       add(FindPolicy::lane_codes / 2, vectors[1], centre);
       return;
     }
     for (unsigned i = 0; i < FindPolicy::lane_codes; ++i) {
       const std::int64_t at = first_ + i;
-      if (at >= 0 && at < count) add(i, table.codes[static_cast<std::uint64_t>(at)], centre);
+      if (at >= 0 && at < count) add(i, table.codes[at], centre);
     }
   }
 
@@ -227,14 +223,12 @@ FoundGaps find_gaps(DeviceContext& gpu, std::span<const SparseCodes> sparse, std
   std::uint32_t all_others = 0;
   std::uint32_t all_larger = 0;
   for (const SparseCodes& codes : sparse) {
-    const auto beyond = static_cast<std::uint32_t>(
-        reinterpret_cast<std::uintptr_t>(codes.codes.codes) % sizeof(uint4) / sizeof(QuantCode));
-    const bool in_row = codes.codes.blocks == nullptr;
-    const std::uint32_t lead = in_row ? beyond : 0;
-    tables.push_back(
-        {codes.codes, lead, in_row || beyond == 0, static_cast<std::uint32_t>(codes.count),
-         static_cast<std::uint32_t>(codes.others), static_cast<std::uint32_t>(codes.larger),
-         all_others, all_larger, counts + tables.size()});
+    const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(codes.codes) %
+                                                 sizeof(uint4) / sizeof(QuantCode));
+    tables.push_back({codes.codes, lead, static_cast<std::uint32_t>(codes.count),
+                      static_cast<std::uint32_t>(codes.others),
+                      static_cast<std::uint32_t>(codes.larger), all_others, all_larger,
+                      counts + tables.size()});
     sizes.push_back(codes.others == 0 ? 0 : codes.count + lead);
     others.push_back(codes.others);
     larger.push_back(codes.larger);

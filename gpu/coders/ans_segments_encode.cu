@@ -131,13 +131,12 @@ __device__ void put_raw(const Token (&tokens)[SegmentPolicy::rounds], RawBits& o
 }
 
 /// Puts the raw bits of slots that are all of one list, from this one of its values on.
-template <SlotKind kind, class Values>
-__device__ void put_alike(const Values& values, std::uint32_t first, std::uint32_t centre,
-                          RawBits& out) {
+template <SlotKind kind, class Value>
+__device__ void put_alike(const Value* values, std::uint32_t centre, RawBits& out) {
   std::uint32_t loaded[SegmentPolicy::rounds];
   Token tokens[SegmentPolicy::rounds];
 #pragma unroll
-  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) loaded[k] = values[first + 32 * k];
+  for (unsigned k = 0; k < SegmentPolicy::rounds; ++k) loaded[k] = values[32 * k];
 #pragma unroll
   for (unsigned k = 0; k < SegmentPolicy::rounds; ++k)
     tokens[k] = token_of(kind, loaded[k], centre);
@@ -145,15 +144,13 @@ __device__ void put_alike(const Values& values, std::uint32_t first, std::uint32
 }
 __device__ void put_alike(const EncodeTask& task, const FrameList& list, std::uint32_t slot,
                           RawBits& out) {
-  const OrderedCodes codes{list.codes, list.blocks};
-  const std::uint32_t* const numbers = list.numbers;
-  const std::uint32_t first = slot - list.first;
-  const std::uint32_t centre = task.centre;
+  const QuantCode* const codes = list.codes + (slot - list.first);
+  const std::uint32_t* const numbers = list.numbers + (slot - list.first);
   switch (list.kind) {
-    case SlotKind::code: return put_alike<SlotKind::code>(codes, first, centre, out);
-    case SlotKind::gap: return put_alike<SlotKind::gap>(numbers, first, centre, out);
-    case SlotKind::inner_gap: return put_alike<SlotKind::inner_gap>(numbers, first, centre, out);
-    default: return put_alike<SlotKind::magnitude>(numbers, first, centre, out);
+    case SlotKind::code: return put_alike<SlotKind::code>(codes, task.centre, out);
+    case SlotKind::gap: return put_alike<SlotKind::gap>(numbers, task.centre, out);
+    case SlotKind::inner_gap: return put_alike<SlotKind::inner_gap>(numbers, task.centre, out);
+    default: return put_alike<SlotKind::magnitude>(numbers, task.centre, out);
   }
 }
 

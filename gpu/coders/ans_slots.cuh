@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/coders/ans_chain.hpp"
-#include "gpu/field/placed_codes.cuh"
 #include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
@@ -16,13 +15,11 @@ struct FrameList {
   std::uint32_t first;  ///< slot of the frame
   std::uint32_t count;
   SlotKind kind;
-  QuantCode* codes;                       ///< the values, if they are codes
-  std::uint32_t* numbers;                 ///< if not
-  const std::uint32_t* blocks = nullptr;  ///< see OrderedCodes
+  QuantCode* codes;        ///< the values, if they are codes
+  std::uint32_t* numbers;  ///< if not
 
   __device__ std::uint32_t value(std::uint32_t slot) const {
-    return kind == SlotKind::code ? OrderedCodes{codes, blocks}[slot - first]
-                                  : numbers[slot - first];
+    return kind == SlotKind::code ? codes[slot - first] : numbers[slot - first];
   }
   __device__ void set_value(std::uint32_t slot, std::uint32_t value) const {
     if (kind == SlotKind::code) {

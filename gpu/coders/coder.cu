@@ -44,7 +44,7 @@ PendingSymbols start_by(DeviceContext& gpu, const AnsParams& params, const Secti
     const PassShape shape{points, 1};
     const CodedLevel level{std::span(&shape, 1), std::span(&sections, 1)};
     const AnsCodes decoded(gpu, params, std::span(&level, 1));
-    decoded.place(0, {}, symbols.size(), symbols.data());
+    decoded.place(0, nullptr, symbols.size(), symbols.data());
   };
 }
 

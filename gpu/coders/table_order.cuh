@@ -6,9 +6,8 @@
 
 namespace cuszi::gpu {
 
-// Sorts the codes of a pass, or its blocks of codes, by table, stably: tiles count their codes of
-// each table, sums tell where each tile's codes of a table begin, and warps rank the codes inside a
-// tile.
+// Sorts the codes of a pass by table, stably: tiles count their codes of each table, sums tell
+// where each tile's codes of a table begin, and warps rank the codes inside a tile.
 
 inline constexpr unsigned most_tables = 256;
 
@@ -20,20 +19,15 @@ struct TableOrderPolicy {
   static constexpr unsigned blocks_of_multiprocessor = 4;
 };
 
-/// A pass whose codes have this order, or are to have it, one by one or in blocks of one context
-/// each: items. Places count codes.
+/// A pass whose codes have this order, or are to have it.
 struct OrderedPass {
-  const std::uint8_t* contexts = nullptr;  ///< of items
+  const std::uint8_t* contexts = nullptr;
   std::uint32_t codes = 0;
-  std::uint32_t codes_of_item = 1;  ///< the last may have fewer
   std::uint32_t tables = 0;
   std::uint32_t tiles = 0;
   std::uint64_t first_count = 0;  ///< among those of all passes; [table][tile]
   std::uint8_t table_of[most_tables] = {};
 
-  CUSZI_HD std::uint32_t items() const {
-    return codes / codes_of_item + (codes % codes_of_item != 0 ? 1 : 0);
-  }
   std::uint64_t counts() const { return std::uint64_t{tables} * tiles; }
 };
 
@@ -59,7 +53,7 @@ struct ManyPasses {
   }
 };
 
-/// The contexts of some items that follow each other, read at once where that can be.
+/// The contexts of some codes that follow each other, read at once where that can be.
 class ContextVector {
  public:
   static constexpr unsigned size = sizeof(uint4);
@@ -86,7 +80,7 @@ class ContextVector {
 };
 
 /// Sets as many codes as a ContextVector has contexts, or fewer.
-__device__ inline void fill_items(QuantCode* codes, std::uint32_t count, QuantCode code) {
+__device__ inline void set_codes(QuantCode* codes, std::uint32_t count, QuantCode code) {
   if (count == ContextVector::size &&
       reinterpret_cast<std::uintptr_t>(codes) % sizeof(uint4) == 0) {
     const std::uint32_t two = std::uint32_t{code} << 16 | code;
@@ -97,8 +91,8 @@ __device__ inline void fill_items(QuantCode* codes, std::uint32_t count, QuantCo
   for (std::uint32_t i = 0; i < count; ++i) codes[i] = code;
 }
 
-/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where the codes of a
-/// single pass are to be sorted one by one, with a code.
+/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where a single pass is
+/// to be sorted, with a code.
 template <class Passes>
 __global__ void __launch_bounds__(TableOrderPolicy::threads)
     count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
@@ -114,23 +108,23 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   of_table[threadIdx.x] = 0;
   __syncthreads();
   const std::uint32_t tile_first = tile * TableOrderPolicy::tile_codes;
-  const std::uint32_t tile_items = min(pass.items() - tile_first, TableOrderPolicy::tile_codes);
+  const std::uint32_t tile_codes = min(pass.codes - tile_first, TableOrderPolicy::tile_codes);
   const std::uint32_t before = threadIdx.x * ContextVector::size;
   const std::uint32_t count =
-      before < tile_items ? min(tile_items - before, ContextVector::size) : 0;
+      before < tile_codes ? min(tile_codes - before, ContextVector::size) : 0;
   const std::uint32_t first = tile_first + before;
   const ContextVector contexts(pass.contexts, first, count);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
-  std::uint32_t codes = 0;  // of items in a row of one context
+  std::uint32_t alike = 0;  // codes in a row of one context
 #pragma unroll
   for (unsigned i = 0; i < ContextVector::size; ++i) {
     if (i >= count) continue;
-    codes += min(pass.codes - (first + i) * pass.codes_of_item, pass.codes_of_item);
+    ++alike;
     if (i + 1 < count && contexts[i + 1] == contexts[i]) continue;
-    atomicAdd(own + contexts[i], codes);
-    codes = 0;
+    atomicAdd(own + contexts[i], alike);
+    alike = 0;
   }
-  if (sorted != nullptr) fill_items(sorted + first, count, code);
+  if (sorted != nullptr) set_codes(sorted + first, count, code);
   __syncthreads();
   const std::uint32_t all = of_context[0][threadIdx.x] + of_context[1][threadIdx.x];
   if (all != 0) atomicAdd(of_table + pass.table_of[threadIdx.x], all);
@@ -167,9 +161,8 @@ __device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, s
   }
 }
 
-/// Calls move.load(source, i, place) for the item that is the i-th of the pass and stands at that
-/// place in the order of all passes, and move.store(i, place, value) with the Move::Value that it
-/// returned. The
+/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
+/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
 /// source is move.source_of(pass number, table), made once for each table of a tile.
 template <class Passes, class Move>
 __global__ void __launch_bounds__(TableOrderPolicy::threads,
@@ -191,7 +184,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   const std::uint32_t tile_first = tile * TableOrderPolicy::tile_codes;
   const std::uint32_t first = tile_first + warp * TableOrderPolicy::warp_codes;
   const std::uint32_t count =
-      first < pass.items() ? min(pass.items() - first, TableOrderPolicy::warp_codes) : 0;
+      first < pass.codes ? min(pass.codes - first, TableOrderPolicy::warp_codes) : 0;
   std::uint32_t ranked[rounds];  // a code's table, and in the upper half its rank in the warp's
 #pragma unroll
   for (unsigned r = 0; r < rounds; ++r) {
@@ -206,7 +199,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
     for (unsigned w = 0; w < TableOrderPolicy::warps; ++w) {
       const std::uint32_t own = cursors[w][threadIdx.x];
       cursors[w][threadIdx.x] = at;
-      at += own * pass.codes_of_item;
+      at += own;
     }
     sources[threadIdx.x] = move.source_of(number, threadIdx.x);
   }
@@ -215,12 +208,12 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   constexpr unsigned batch = 8;  // codes that are waited for together
 #pragma unroll
   for (unsigned r = 0; r < rounds; r += batch) {
-    typename Move::Value moved[batch];
+    QuantCode moved[batch];
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {
       const std::uint32_t i = lane + 32 * (r + k);
       const std::uint32_t table = ranked[r + k] & 0xFFFFU;
-      ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16) * pass.codes_of_item;
+      ranked[r + k] = cursors[warp][table] + (ranked[r + k] >> 16);
       if (i < count) moved[k] = move.load(sources[table], first + i, ranked[r + k]);
     }
 #pragma unroll

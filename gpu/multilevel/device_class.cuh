@@ -53,7 +53,6 @@ struct PassView {
   Geometry geometry = Geometry::any;
   unsigned layered_axis = 0;  ///< of slices that have one
   int reach = 0;              ///< of its stencils
-  std::uint64_t blocked = 0;  ///< how many points have contexts of blocks: all or none
   dim3 grid;  ///< of thread blocks: regions along axes 3 and 2, classes, regions along axes 1 and 0
 };
 

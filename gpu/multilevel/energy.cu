@@ -1,4 +1,3 @@
-#include "gpu/multilevel/block_contexts.cuh"
 #include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/energy_cube.cuh"
 #include "gpu/multilevel/energy_point.cuh"
@@ -81,12 +80,6 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 template <class T>
 void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts) {
-  if (pass.blocked != 0) {
-    auto* const of_blocks = gpu.take<std::uint8_t>(ceil_div(pass.blocked, block_codes));
-    fill_block_contexts(gpu, pass, weights, of_blocks);
-    spread_block_contexts(gpu, of_blocks, pass.blocked, contexts);
-    return;
-  }
   if (pass.geometry != Geometry::any) {
     fill_cube_contexts(gpu, pass, weights, contexts);
     return;

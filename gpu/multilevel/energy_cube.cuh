@@ -9,9 +9,4 @@ template <class T>
 void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts);
 
-/// fill_block_contexts() for the passes of cubes.
-template <class T>
-void fill_cube_block_contexts(DeviceContext& gpu, const PassView<T>& pass,
-                              const ContextWeights* weights, std::uint8_t* contexts);
-
 }  // namespace cuszi::gpu

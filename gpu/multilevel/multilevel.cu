@@ -1,4 +1,3 @@
-#include "core/multilevel/block_contexts.hpp"
 #include "gpu/multilevel/multilevel.cuh"
 #include "gpu/runtime/copies.hpp"
 
@@ -46,7 +45,6 @@ void LevelFrame<T>::make_views(const MultilevelParams& params) {
     view.geometry = geometry_of(lattice_, classes_[pass.first_class], view.array.layout);
     view.layered_axis = static_cast<unsigned>(std::max(lattice_.layered_axis(), 0));
     view.reach = params.reach;
-    view.blocked = has_blocks(params, pass) ? pass.points : 0;
     views_.push_back(view);
   }
 }

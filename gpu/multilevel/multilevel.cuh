@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "gpu/field/frame_work.cuh"
-#include "gpu/field/placed_codes.cuh"
 #include "gpu/multilevel/device_class.cuh"
 #include "gpu/multilevel/local_quantizers.cuh"
 #include "gpu/runtime/context.hpp"
@@ -103,7 +102,7 @@ template <class T>
 struct RestoreTask {
   RankedBits missing;
   Quantizer<T> quantizer;
-  PlacedCodes codes;
+  const QuantCode* codes;  ///< by code position
   SparseView outliers;
   std::uint32_t* flaws;
   T* listed = nullptr;  ///< see LevelFrame

@@ -5,14 +5,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-__device__ void load_codes(const PlacedCodes& from, std::uint64_t first, std::uint32_t count,
-                           CubeStage<QuantCode>& codes) {
-  if (from.blocks == nullptr) return codes.load(from.in_row + first, count);
-  for (std::uint32_t i = threadIdx.x; i < count; i += cube_threads) {
-    codes.values[i] = *from.at(first + i);
-  }
-}
-
 /// Restores a thread's points of a region, the rare ones in the end.
 template <class Class, class T>
 __device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
@@ -46,7 +38,7 @@ __device__ void restore_tiles(RegionOfClass<Class, T> tile, const LevelArray<T>&
                               CubeShared<T>& shared) {
   for (std::uint32_t i = 0; tile.exists(i); ++i, tile.next()) {
     CubeStage<QuantCode>& codes = shared.codes[i % 2];
-    load_codes(task.codes, tile.first(), tile.points(), codes);
+    codes.load(task.codes + tile.first(), tile.points());
     T expected[cube_points];
     predict_tile(tile, array, plan, reach, shared.values.values, expected);
     __syncthreads();

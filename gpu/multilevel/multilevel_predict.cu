@@ -40,9 +40,7 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   __shared__ Staged<QuantCode> codes;
   __shared__ PredictedSpots<T> predicted;
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
-    for (std::uint32_t i = threadIdx.x; i < region.points(); i += RegionShape::block_threads) {
-      codes.values[i] = *task.codes.at(region.code_position + i);
-    }
+    codes.load(task.codes + region.code_position, region.points());
     predict_spots(pass, view, region, predicted);
     __syncthreads();
     for_each_spot(pass.shape, region, [&](const Spot& spot, std::uint32_t code_position) {

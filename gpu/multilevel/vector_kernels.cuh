@@ -25,7 +25,7 @@ bool fits_vectors(const PassView<T>& pass, const QuantiseTask<T>& task) {
 template <class T>
 bool fits_vectors(const PassView<T>& pass, const RestoreTask<T>& task) {
   return has_vectors(pass) && task.missing.words == nullptr && task.local.bounds == nullptr &&
-         is_aligned_for<Packed<QuantCode, Vec<T>::size>>(task.codes.in_row) &&
+         is_aligned_for<Packed<QuantCode, Vec<T>::size>>(task.codes) &&
          is_aligned_for<Vec<T>>(task.listed);
 }
 

@@ -113,7 +113,7 @@ __device__ void restore_points(const VectorPass<T>& pass, const RestoreTask<T>& 
   using Codes = Packed<QuantCode, size>;
   Codes codes[planes];
   CUSZI_UNROLL
-  for (int k = 0; k < planes; ++k) codes[k] = load<Codes>(task.codes.at(place.code_position(k)));
+  for (int k = 0; k < planes; ++k) codes[k] = load<Codes>(task.codes + place.code_position(k));
   Vec<T> expected[planes];
   predict(pass, place, expected);
   unsigned rare = 0;

@@ -4,7 +4,6 @@
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
-#include "gpu/multilevel/block_contexts.cuh"
 #include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
@@ -56,10 +55,6 @@ class MultilevelDecoder final : public PassDecoder {
     enter(pass);
     const ContextWeights* const weights = weights_ + first_weights_[static_cast<unsigned>(pass)];
     std::uint8_t* const contexts = contexts_ + frame_->start(pass);
-    if (is_by_blocks(pass)) {
-      fill_block_contexts(gpu_, frame_->view(pass), weights, contexts);
-      return;
-    }
     fill_contexts(gpu_, frame_->view(pass), weights, contexts);
     if (!params_.split_contexts || bounds_ == nullptr) return;
     split_contexts(gpu_, frame_->view(pass), bounds_, contexts_of(frame_->pass(pass)), contexts);
@@ -69,9 +64,8 @@ class MultilevelDecoder final : public PassDecoder {
     const std::uint64_t start = frame_->start(pass);
     const std::uint64_t points = frame_->pass(pass).points;
     const std::uint8_t* const contexts = contexts_ == nullptr ? nullptr : contexts_ + start;
-    placed_ = {codes_ + start};
     if (!gaps_.any()) {
-      placed_ = decode_codes(pass, contexts, points, codes_ + start);
+      decode_codes(pass, contexts, points, codes_ + start);
       return;
     }
     const PassRange range{pass, pass + 1};
@@ -91,8 +85,8 @@ class MultilevelDecoder final : public PassDecoder {
     const SparseView outliers =
         list.empty() ? SparseView{} : decode_sparse(gpu_, {list}, points).front();
     restore_pass(gpu_, frame_->view(pass),
-                 RestoreTask<T>{output_.missing, quantizer, placed_, outliers, gpu_.flaws(),
-                                frame_->listed(pass), local_quantizers_of(pass)});
+                 RestoreTask<T>{output_.missing, quantizer, codes_ + frame_->start(pass), outliers,
+                                gpu_.flaws(), frame_->listed(pass), local_quantizers_of(pass)});
   }
 
   void finish() override {
@@ -144,22 +138,17 @@ class MultilevelDecoder final : public PassDecoder {
     weights_ = upload(gpu_, all.data(), all.size());
   }
 
-  /// Whether blocks of codes are placed, each by one context.
-  bool is_by_blocks(int pass) const {
-    return frame_->view(pass).blocked != 0 && !gaps_.any() && !params_.split_contexts;
-  }
-
   /// The codes of a pass that stand in its stream, each under its context.
-  PlacedCodes decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
-                           QuantCode* codes) const {
+  void decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
+                    QuantCode* codes) const {
     const auto number = static_cast<std::size_t>(pass);
-    if (ans_) return ans_->place(number, {contexts, is_by_blocks(pass)}, count, codes);
-    if (count != 0) {
+    if (ans_) {
+      ans_->place(number, contexts, count, codes);
+    } else if (count != 0) {
       auto* const aligned = gpu_.take<QuantCode>(count);  // decoders write whole words
       decode_symbols(gpu_, coder_, coded_[number], {aligned, count}, frame_->pass(pass).points);
       start_copy(gpu_, codes, static_cast<const QuantCode*>(aligned), count);
     }
-    return {codes};
   }
 
   const Sections& on_host(int pass) const { return on_host_[static_cast<std::size_t>(pass)]; }
@@ -189,7 +178,6 @@ class MultilevelDecoder final : public PassDecoder {
   QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
   std::uint8_t* closed_contexts_ = nullptr;
   QuantCode* codes_ = nullptr;               ///< by pass and code position
-  PlacedCodes placed_;                       ///< those of the pass that was placed last
   std::uint8_t* contexts_ = nullptr;         ///< of the same
   const ContextWeights* weights_ = nullptr;  ///< of the groups of all passes, on the device
   std::vector<std::size_t> first_weights_;   ///< among these, of each pass

@@ -6,7 +6,7 @@
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/histogram.cuh"
-#include "gpu/multilevel/block_contexts.cuh"
+#include "gpu/multilevel/energy.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
@@ -79,10 +79,8 @@ class MultilevelEncoder final : public PassEncoder {
     const ContextWeights* on_device = upload(gpu_, all.data(), all.size());
     std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
-      if (frame_.pass(number).points <= small_pass && frame_.view(number).blocked == 0) {
+      if (frame_.pass(number).points <= small_pass) {
         small.push_back({frame_.view(number), on_device, contexts(number)});
-      } else if (is_by_blocks(number)) {
-        fill_block_contexts(gpu_, frame_.view(number), on_device, contexts(number));
       } else {
         fill_contexts(gpu_, frame_.view(number), on_device, contexts(number));
       }
@@ -288,19 +286,11 @@ class MultilevelEncoder final : public PassEncoder {
     return passes_of_levels(level_of_pass(coding_.predictor));
   }
 
-  /// Whether the contexts of a pass are those of blocks of codes, each for all of its codes.
-  bool is_by_blocks(int number) const {
-    return frame_.view(number).blocked != 0 && input_.missing.words == nullptr &&
-           !params_.split_contexts && !coding_.predicts_by_contexts();
-  }
-
   PassSymbols symbols_of(int number) const {
     const Pass& pass = frame_.pass(number);
     const std::uint64_t start = gaps_.any() ? gaps_.start(number) : frame_.start(number);
-    PassSymbols symbols{codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
-                        gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass, params_)};
-    symbols.by_blocks = is_by_blocks(number);
-    return symbols;
+    return {codes_ + start, contexts_ == nullptr ? nullptr : contexts_ + start,
+            gaps_.any() ? gaps_.count(number) : pass.points, shape_of(pass, params_)};
   }
 
   LevelSymbols symbols_of(PassRange range) const {

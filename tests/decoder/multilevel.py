@@ -17,7 +17,7 @@ def read(table, frame):
     axes = table.varint()
     reach = table.u8()
     params = SimpleNamespace(merged=axes >> 8, roles=[axes >> shift & 3 for shift in (6, 4, 2, 0)],
-                             reach=reach & 127, blocks=reach >= 128, alpha=table.u8() / 64, beta=table.u8() / 64, half_step=table.f64())
+                             reach=reach, alpha=table.u8() / 64, beta=table.u8() / 64, half_step=table.f64())
     snap = table.u8()
     params.snap = snap & 31
     params.split = snap >= 128
@@ -314,16 +314,7 @@ class _Decoder:
 
     def contexts(self, points, weights, half_step):
         """Of all points of a pass."""
-        def estimate(c, at):
-            return self.estimate(c, at, weights[c.group], half_step)
-
-        if not self.params.blocks or len(points) < 1024:
-            return [_context(c, weights, estimate(c, at)) for c, at in points]
-        contexts = []
-        for first in range(0, len(points), 64):
-            c, at = points[min(first + 21, len(points) - 1)]
-            contexts += [_context(c, weights, estimate(c, at))] * min(64, len(points) - first)
-        return contexts
+        return [_context(c, weights, self.estimate(c, at, weights[c.group], half_step)) for c, at in points]
 
     def prediction(self, c, at, half_step):
         predicted = self.background

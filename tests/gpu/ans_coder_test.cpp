@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "core/base/error.hpp"
-#include "core/multilevel/block_contexts.hpp"
 #include "cpu_ref/coders/ans.hpp"
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/packed_share.cuh"
@@ -18,7 +17,6 @@ namespace {
 struct Pass {
   std::vector<QuantCode> codes;
   std::vector<std::uint8_t> contexts;  ///< none: a single one
-  bool by_blocks = false;              ///< those of a block are alike
   PassShape shape;
 };
 using Level = std::vector<Pass>;
@@ -44,8 +42,7 @@ Pass random_pass(Random& random, std::uint64_t most_codes, std::uint32_t centre)
              random.one_in(3) ? 20U : 3000U};
     if (is_silent) habit.one_in = ~0ULL;
   }
-  pass.by_blocks = random.one_in(3);
-  const std::uint64_t run = pass.by_blocks ? block_codes : 1 + random.below(40);
+  const std::uint64_t run = 1 + random.below(random.one_in(3) ? 200 : 40);
   std::size_t context = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (i % run == 0) context = random.below(contexts);
@@ -102,32 +99,9 @@ std::vector<cpu::AnsStream> encode_on_cpu(const AnsParams& params,
   return streams;
 }
 
-/// The contexts of codes, or of blocks of codes, on the device.
 const std::uint8_t* upload_contexts(gpu::DeviceContext& gpu, const Pass& pass) {
   if (pass.contexts.empty()) return nullptr;
-  std::vector<std::uint8_t> items;
-  const std::size_t step = pass.by_blocks ? block_codes : 1;
-  for (std::size_t i = 0; i < pass.contexts.size(); i += step) items.push_back(pass.contexts[i]);
-  return upload(gpu, items.data(), items.size());
-}
-
-/// Copies codes that may be in blocks to the host.
-std::vector<QuantCode> to_host(gpu::DeviceContext& gpu, const gpu::PlacedCodes& placed,
-                               std::uint64_t count) {
-  if (placed.blocks == nullptr) {
-    const QuantCode* const host = download(gpu, placed.in_row, count);
-    gpu.sync();
-    return {host, host + count};
-  }
-  const QuantCode* const* const blocks = download(gpu, placed.blocks, ceil_div(count, block_codes));
-  gpu.sync();
-  std::vector<QuantCode> codes(count);
-  for (std::uint64_t first = 0; first < count; first += block_codes) {
-    start_copy(gpu, codes.data() + first, blocks[first / block_codes],
-               std::min(block_codes, count - first));
-  }
-  gpu.sync();
-  return codes;
+  return upload(gpu, pass.contexts.data(), pass.contexts.size());
 }
 
 std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector<Level>& levels) {
@@ -136,8 +110,7 @@ std::vector<gpu::LevelSymbols> upload(gpu::DeviceContext& gpu, const std::vector
     gpu::LevelSymbols& symbols = on_device.emplace_back();
     for (const Pass& pass : level) {
       symbols.push_back({upload(gpu, pass.codes.data(), pass.codes.size()),
-                         upload_contexts(gpu, pass), pass.codes.size(), pass.shape,
-                         pass.by_blocks});
+                         upload_contexts(gpu, pass), pass.codes.size(), pass.shape});
     }
   }
   return on_device;
@@ -184,8 +157,10 @@ std::optional<Codes> decode_on_gpu(gpu::DeviceContext& gpu, Random& random, cons
       for (const Pass& pass : level) {
         const std::uint64_t count = pass.codes.size();
         auto* const codes = gpu.take<QuantCode>(count);
-        const gpu::CodeContexts contexts{upload_contexts(gpu, pass), pass.by_blocks};
-        all.push_back(to_host(gpu, decoded.place(all.size(), contexts, count, codes), count));
+        decoded.place(all.size(), upload_contexts(gpu, pass), count, codes);
+        const QuantCode* const host = download(gpu, codes, count);
+        gpu.sync();
+        all.emplace_back(host, host + count);
       }
     }
     const std::uint32_t& flaws = *download(gpu, gpu.flaws(), 1);
@@ -260,7 +235,6 @@ void check_damaged(std::uint64_t seed, int frames, std::uint64_t most_codes) {
     if (random.one_in(4)) {
       Level& level = levels[random.below(levels.size())];
       Pass& pass = level[random.below(level.size())];
-      pass.by_blocks = false;
       for (std::uint8_t& context : pass.contexts) {
         if (random.one_in(50)) context = static_cast<std::uint8_t>(random.below(256));
       }

@@ -119,10 +119,8 @@ class DeviceSteps {
       }
       frame.enter(number);
       restore_pass(gpu_, frame.view(number),
-                   RestoreTask<T>{missing_,
-                                  quantizer(number),
-                                  {upload(gpu_, pass.codes.data(), pass.codes.size())},
-                                  outliers,
+                   RestoreTask<T>{missing_, quantizer(number),
+                                  upload(gpu_, pass.codes.data(), pass.codes.size()), outliers,
                                   gpu_.flaws()});
     }
     frame.leave();

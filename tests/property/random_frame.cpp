@@ -66,7 +66,6 @@ MultilevelConfig random_multilevel(Random& random, const Dims& dims) {
   if (random.one_in(2)) multilevel.alpha = 1 + random.uniform();
   if (random.one_in(2)) multilevel.beta = 1 + 2.9 * random.uniform();
   if (random.one_in(3)) multilevel.bound_over_half_step = random.pick({1.25, 1.6, 2.0});
-  multilevel.block_contexts = random.one_in(3);
   return multilevel;
 }
 
@@ -250,9 +249,8 @@ std::string RandomFrame::to_string() const {
        << static_cast<int>(task.config.coder) << " effort "
        << static_cast<int>(predictor.multilevel.effort) << " reach "
        << predictor.multilevel.reach.value_or(0) << " bound_over_half_step "
-       << predictor.multilevel.bound_over_half_step << " blocks "
-       << predictor.multilevel.block_contexts.value_or(false) << " radius "
-       << predictor.radius.value_or(0) << " width " << static_cast<int>(huffman.width) << " index "
+       << predictor.multilevel.bound_over_half_step << " radius " << predictor.radius.value_or(0)
+       << " width " << static_cast<int>(huffman.width) << " index "
        << static_cast<int>(task.config.index.kind) << " chunk " << huffman.chunk << " partition "
        << task.config.index.partition << " zfp mode " << static_cast<int>(predictor.zfp.mode.kind)
        << ' ' << predictor.zfp.mode.amount << " chunk " << predictor.zfp.chunk.value_or(0);

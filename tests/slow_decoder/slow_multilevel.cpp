@@ -1,6 +1,5 @@
 #include "core/base/hash.hpp"
 #include "core/field/sparse_list.hpp"
-#include "core/multilevel/block_contexts.hpp"
 #include "core/multilevel/code_position.hpp"
 #include "core/tuning/energy_fit.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
@@ -70,11 +69,7 @@ class MultilevelDecoder {
       if (weights.empty()) continue;
       const bool has_own = !bound_of_point_.empty() && bound_of_point_[point.offset] != 0;
       const std::size_t before = params_.split_contexts && has_own ? contexts_of(pass) : 0;
-      const Point probe =
-          has_blocks(params_, pass)
-              ? point_at(pass, probe_position(code_position / block_codes, pass.points))
-              : point;
-      contexts.push_back(static_cast<std::uint8_t>(context_at(probe, weights) + before));
+      contexts.push_back(static_cast<std::uint8_t>(context_at(point, weights) + before));
     }
     const std::vector<QuantCode> codes =
         decode_codes(frame_, number, code_positions.size(), contexts);

@@ -50,9 +50,8 @@ std::string RandomLattice::to_string() const {
   text << dims.to_string() << " roles ";
   for (const AxisRole role : params.lattice.roles) text << static_cast<int>(role);
   text << " levels " << params.lattice.levels << " slice levels " << params.lattice.slice_levels
-       << (params.block_contexts ? " blocks" : "") << " reach " << params.reach << " half step "
-       << params.half_step << " snap " << static_cast<int>(params.snap) << " rest "
-       << params.background;
+       << " reach " << params.reach << " half step " << params.half_step << " snap "
+       << static_cast<int>(params.snap) << " rest " << params.background;
   return text.str();
 }
 
@@ -65,7 +64,6 @@ RandomLattice random_lattice(Random& random) {
   params.alpha = static_cast<std::uint8_t>(64 + random.below(100));
   params.beta = static_cast<std::uint8_t>(64 + random.below(150));
   params.half_step = random.pick({1e-1, 1e-2, 1e-3, 1e-5});
-  params.block_contexts = random.one_in(3);
   if (random.one_in(2)) {
     params.snap = static_cast<std::uint8_t>(1 + random.below(snap_units));
     params.background = random.pick({0.0, 0.25, -0.125});

@@ -266,32 +266,6 @@ void add_shapes(std::vector<SampleArchive>& archives) {
   add("lines", FieldKind::smooth, {5, 6, 12, 30}, {independent, lattice, lattice, independent}, 3);
 }
 
-/// `multilevel` with contexts of blocks: of a cube, layers and an image, with all values and not.
-void add_blocks(std::vector<SampleArchive>& archives) {
-  const auto add = [&](const char* name, FieldKind kind, const Dims& dims, AxisRole slowest,
-                       const auto& set) {
-    archives.push_back(
-        sample(fmt::format("blocks-{}", name), kind, dims, DType::f32, [&](FieldSettings& s) {
-          s.bound = 1e-3;
-          s.frame.predictor.id = PredictorId::multilevel;
-          MultilevelConfig& multilevel = s.frame.predictor.multilevel;
-          multilevel.axes = AxisChoice{slowest, 0};
-          multilevel.reach = 3;
-          multilevel.block_contexts = true;
-          s.frame.coder = CoderId::ans;
-          set(s);
-        }));
-  };
-  using enum AxisRole;
-  const auto nothing = [](FieldSettings&) {};
-  add("cube", FieldKind::rough, {14, 19, 21}, lattice, nothing);
-  add("layers", FieldKind::smooth, {8, 25, 30}, layered, nothing);
-  add("plane", FieldKind::smooth, {60, 70}, lattice, nothing);
-  add("holes", FieldKind::missing, {17, 18, 19}, lattice, nothing);
-  add("regions", FieldKind::smooth, {20, 30, 20}, lattice,
-      [](FieldSettings& s) { add_regions(s); });
-}
-
 /// Every reference of masks, frames of every kind in one archive, and what else methods leave out.
 void add_others(std::vector<SampleArchive>& archives) {
   using S = FieldSettings;
@@ -484,7 +458,6 @@ const std::vector<SampleArchive>& seed_archives() {
     archives.push_back(raw_tile_sample());
     add_gaps(archives);
     add_shapes(archives);
-    add_blocks(archives);
     add_others(archives);
     return archives;
   }();

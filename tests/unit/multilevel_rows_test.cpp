@@ -1,4 +1,3 @@
-#include "cpu_ref/multilevel/block_contexts.hpp"
 #include "cpu_ref/multilevel/energy_points.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 #include "cpu_ref/tuning/class_samples.hpp"
@@ -127,44 +126,6 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
     });
   }
   CHECK(compared > 400 * lattices);
-}
-
-TEMPLATE_TEST_CASE("blocks get the contexts that core gives their probes", "", float, double) {
-  Random random(8);
-  std::uint64_t blocks = 0;
-  for (std::uint64_t i = 0; i < lattices; ++i) {
-    const RandomLattice lattice = random_lattice(random);
-    INFO(lattice.to_string());
-    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
-    const RandomValues<TestType> random_values(random, lattice.dims.count());
-    const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
-    for (const Pass& pass : frame.passes) {
-      std::vector<ContextWeights> weights(pass.groups);
-      for (ContextWeights& w : weights) {
-        w = {random.one_in(5) ? WeightsKind::none : WeightsKind::own, random_weights(random)};
-      }
-      std::vector<std::uint8_t> contexts(pass.points);
-      cpu::fill_block_contexts<TestType>(frame, pass, known, weights, contexts);
-      for (std::uint64_t k = 0; k < pass.points; ++k) {
-        const std::uint64_t position = probe_position(k / block_codes, pass.points);
-        const auto classes = frame.classes_of(pass);
-        const auto next = std::upper_bound(
-            classes.begin(), classes.end(), position,
-            [](std::uint64_t at, const auto& plan) { return at < plan.points.start; });
-        const ClassPlan<TestType>& plan = *(next - 1);
-        const Index4 at =
-            position_of(plan.points, point_at_code_position(frame.grid, plan.points, position));
-        const std::uint64_t offset = offset_of(frame.grid, at);
-        const PointAt<const TestType*> p{frame.grid, plan.points, at, known.values + offset};
-        const ContextWeights& own = weights[plan.points.group];
-        const EnergyFeatures features = features_of(plan, p, known.magnitudes + offset);
-        REQUIRE_EACH(contexts[k] ==
-                     context_of(own, plan.points.group, weighted_sum(own.weights, features)));
-      }
-      blocks += ceil_div(pass.points, block_codes);
-    }
-  }
-  CHECK(blocks > 10 * lattices);
 }
 
 TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", float, double) {

@@ -114,29 +114,6 @@ TEST_CASE("the best effort and the least do not look at the first frame") {
   }
 }
 
-TEST_CASE("contexts of blocks are for vast frames refined along three axes where time counts") {
-  using enum AxisRole;
-  const auto refined = [](const Dims& dims, AxisRole first = lattice) {
-    return Lattice::of(dims, false, {first, first, lattice, lattice});
-  };
-  const Lattice vast = refined({256, 256, 256});
-  CHECK(blocks_pay(Effort::fast, vast));
-  CHECK(blocks_pay(Effort::fast, refined({1, 256, 256, 256})));
-  CHECK_FALSE(blocks_pay(Effort::normal, vast));
-  CHECK_FALSE(blocks_pay(Effort::best, vast));
-  CHECK_FALSE(blocks_pay(Effort::fast, refined({255, 256, 256})));
-  CHECK_FALSE(blocks_pay(Effort::fast, refined({1, 4096, 4096})));
-  CHECK_FALSE(blocks_pay(Effort::fast, refined({256, 256, 256}, independent)));
-  CHECK_FALSE(blocks_pay(
-      Effort::fast, Lattice::of({256, 256, 256}, false, {lattice, layered, lattice, lattice})));
-  FrameConfig config = by_context_coder();
-  config.predictor.multilevel.effort = Effort::fast;
-  Chooser chooser(FieldKind::smooth);
-  CHECK_FALSE(multilevel_of(chooser.choose(config)).block_contexts);
-  config.predictor.multilevel.block_contexts = true;
-  CHECK(multilevel_of(chooser.choose(config)).block_contexts);
-}
-
 TEST_CASE("the least effort tries what the usual one does where values are few") {
   FrameConfig usual = by_context_coder();
   usual.predictor.automatic = true;
