@@ -95,10 +95,9 @@ void bench(const std::string& name, const Dims& dims, const std::vector<T>& host
   MultilevelParams params = MultilevelParams::draft(config, dims);
   params.choose(config, scan, bound, dtype_of<T>);
   FrameMemory memory(gpu);
-  params.coefficients =
-      start_fit(gpu, params, FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims},
-                original)
-          .coefficients();
+  fit_coefficients(gpu, {&params, 1},
+                   FrameInput<T>{dims.as_3d(), original, {}, 0, scan.min, scan.max, dims},
+                   original);
   LevelFrame<T> frame(gpu, memory, params, scan.min, scan.max, restored);
   LevelFrame<T> other(gpu, memory, params, scan.min, scan.max, back);
   auto* const codes = gpu.take<QuantCode>(points);

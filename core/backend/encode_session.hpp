@@ -132,9 +132,6 @@ class TrialSession {
   virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
     for (std::size_t i = 0; i < count; ++i) each(i);
   }
-  /// Tells for which parameters the whole frame is likely to be fitted in the end, the likeliest
-  /// first: a backend may begin beside the next samples or trials.
-  virtual void expect(std::span<const MultilevelParams> /*likely*/) {}
 };
 
 /// A frame coded by its logarithms, and what has been seen of it.

@@ -38,10 +38,6 @@ void FrameTrials::for_each(std::size_t count, const std::function<void(std::size
   frame_session().for_each(count, each);
 }
 
-void FrameTrials::expect(std::span<const MultilevelParams> likely) {
-  frame_session().expect(likely);
-}
-
 std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> candidates) {
   return costs(codings_of(candidates));
 }

@@ -34,7 +34,6 @@ class FrameTrials {
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates);
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
-  void expect(std::span<const MultilevelParams> likely);
 
   /// The estimated bytes of the part for each candidate.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);

@@ -200,7 +200,6 @@ class Choice {
   Trial by_few_trials() {
     find_finalists();
     if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_.squeezed(), effort_, 2));
-    measured_.expect(likely());
     std::vector<MultilevelParams> finalists;
     for (const Finalist& finalist : finalists_) finalists.push_back(finalist.params);
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
@@ -370,20 +369,10 @@ class Choice {
     return {std::move(params), bytes};
   }
 
-  /// What trials may choose for the frame, but for level-wise bounds, which fits do not depend on:
-  /// all of it if the frame is small, else what they mostly choose.
-  std::vector<MultilevelParams> likely() const {
-    std::vector<MultilevelParams> all;
-    for (const Finalist& finalist : finalists_) all.push_back(finalist.params);
-    if (dims_.count() > usual_part) all.resize(1);
-    return all;
-  }
-
   /// The best by sampled costs for each of the best choices of roles, or, if values are few, of
   /// all; the cheapest first, on ties the earlier.
   void find_finalists() {
     std::vector<MultilevelParams> candidates = this->candidates();
-    if (boxes_are_shallow_) measured_.expect(std::span(candidates).first(1));
     auto loops = measured_.sampled_errors(candidates);
     std::vector<Ranked> ranked(candidates.size());
     measured_.for_each(ranked.size(), [&](std::size_t i) {
@@ -459,7 +448,6 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
   }
   MultilevelParams params =
       with_choices(std::get<MultilevelParams>(draft.predictor), *chosen, dims);
-  trials.expect(std::span(&params, 1));
   const auto loops = trials.sampled_errors(std::span(&params, 1));
   const SampledCost cost = cost_by_loops(params, loops.front(), dims);
   if (!is_alike(cost, *first.cost)) return std::nullopt;

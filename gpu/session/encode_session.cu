@@ -267,9 +267,8 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   void fit(PredictorParams& params) override {
-    if (auto* const multilevel = std::get_if<MultilevelParams>(&params)) {
-      multilevel->coefficients = frame_fits().coefficients_of(*multilevel);
-    }
+    auto* const multilevel = std::get_if<MultilevelParams>(&params);
+    if (multilevel != nullptr) frame_fits().fit({&multilevel, 1});
   }
 
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {

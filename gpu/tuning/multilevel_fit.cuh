@@ -5,7 +5,6 @@
 
 #include "gpu/field/frame_work.cuh"
 #include "gpu/runtime/context.hpp"
-#include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {
 
@@ -13,19 +12,30 @@ namespace cuszi::gpu {
 template <class T>
 const T* without_missing(DeviceContext& gpu, const FrameInput<T>& frame);
 
-/// A fit on its way in the stream of `gpu`.
-struct PendingFit {
-  DeviceContext* gpu = nullptr;
-  std::span<const FittedClass> classes;  ///< on the host, as soon as the stream has come so far
-
-  /// Waits for them.
-  std::vector<Coefficients> coefficients() const;
-};
-
-/// Begins to fit the coefficients of all classes; what comes of it equals cpu::fit_coefficients().
-/// `values` come from without_missing().
+/// Sets the fitted coefficients of each of these parameters, all in one launch a step; equals
+/// cpu::fit_coefficients(). `values` come from without_missing(). Waits.
 template <class T>
-PendingFit start_fit(DeviceContext& gpu, const MultilevelParams& params, const FrameInput<T>& frame,
-                     const T* values);
+void fit_coefficients(DeviceContext& gpu, std::span<MultilevelParams> all,
+                      const FrameInput<T>& frame, const T* values);
+
+/// Fits of coefficients to a frame or to a part of it, each made once.
+template <class T>
+class Fits {
+ public:
+  /// `values` are the frame's, from without_missing().
+  Fits(DeviceContext& gpu, const FrameInput<T>& frame, const T* values)
+      : gpu_(gpu), frame_(frame), values_(values) {}
+
+  /// Sets the fitted coefficients of each of these parameters. Waits if some are not known.
+  void fit(std::span<MultilevelParams* const> all);
+
+ private:
+  const MultilevelParams* find(const MultilevelParams& params) const;
+
+  DeviceContext& gpu_;
+  FrameInput<T> frame_;
+  const T* values_;
+  std::vector<MultilevelParams> known_;
+};
 
 }  // namespace cuszi::gpu

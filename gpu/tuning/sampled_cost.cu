@@ -22,7 +22,7 @@ ClassErrors errors_from(const SampledErrors& found, const PointClass& points,
 template <class T>
 std::vector<std::vector<ClassErrors>> sampled_errors_of(
     DeviceContext& gpu, std::span<const MultilevelParams> candidates, const FrameInput<T>& frame,
-    const T* values, const std::function<void()>& meanwhile) {
+    const T* values) {
   if (candidates.empty()) return {};
   const std::uint64_t all_points = count_of(frame.extents);
   const auto wanted = [&](const PointClass& points, const Stencil& /*stencil*/) {
@@ -34,9 +34,7 @@ std::vector<std::vector<ClassErrors>> sampled_errors_of(
   sum_sampled_errors(gpu, samples, candidates.front().half_step, found);
   const SampledErrors* const sums = download(gpu, found, samples.classes());
   std::vector<std::vector<ClassErrors>> all(candidates.size());
-  gpu.streams().mark();
-  meanwhile();
-  gpu.streams().wait_for_mark();
+  gpu.sync();
   gpu.host().for_each(all.size(), [&](std::size_t i) {
     const std::span<const ClassPlan<T>> plans = samples.plans_of(i);
     const SampledErrors* next = sums + (plans.data() - samples.plans_of(0).data());
@@ -49,12 +47,10 @@ std::vector<std::vector<ClassErrors>> sampled_errors_of(
 template std::vector<std::vector<ClassErrors>> sampled_errors_of(DeviceContext&,
                                                                  std::span<const MultilevelParams>,
                                                                  const FrameInput<float>&,
-                                                                 const float*,
-                                                                 const std::function<void()>&);
+                                                                 const float*);
 template std::vector<std::vector<ClassErrors>> sampled_errors_of(DeviceContext&,
                                                                  std::span<const MultilevelParams>,
                                                                  const FrameInput<double>&,
-                                                                 const double*,
-                                                                 const std::function<void()>&);
+                                                                 const double*);
 
 }  // namespace cuszi::gpu

@@ -5,7 +5,6 @@
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/tuning/multilevel_fit.cuh"
 #include "gpu/tuning/sampled_cost.cuh"
 #include "gpu/tuning/trials.cuh"
 
@@ -82,14 +81,13 @@ class GpuTrialSession final : public TrialSession {
       : gpu_(gpu),
         whole_(frame),
         values_(values),
-        frame_fits_(frame_fits),
         input_(part.all() ? frame : crop_to(part)),
         part_fits_(gpu, input_, part.all() ? values : without_missing(gpu, input_)),
-        fits_(part.all() ? frame_fits_ : part_fits_) {}
+        fits_(part.all() ? frame_fits : part_fits_) {}
 
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) override {
-    return sampled_errors_of(gpu_, candidates, whole_, values_, [this] { frame_fits_.begin(); });
+    return sampled_errors_of(gpu_, candidates, whole_, values_);
   }
 
   std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) override {
@@ -97,21 +95,19 @@ class GpuTrialSession final : public TrialSession {
     const std::size_t tracks = std::min(candidates.size(), side_by_side());
     while (tracks_.size() < tracks) {
       // This one's threads are those of all tracks.
-      DeviceContext& gpu = gpu_.other(Fits<T>::others() + tracks_.size());
+      DeviceContext& gpu = gpu_.other(tracks_.size());
       tracks_.push_back({&gpu, FrameMemory(gpu)});
     }
     int device = 0;
     check(cudaGetDevice(&device), "tell the device in use");
     const std::vector<FrameCoding> codings = fitted(candidates);
     gpu_.sync();
-    frame_fits_.begin();
     gpu_.host().for_each(tracks, [&](std::size_t track) {
       check(cudaSetDevice(device), "select a device");
       for (std::size_t i = track; i < codings.size(); i += tracks) {
         bytes[i] = cost(tracks_[track], codings[i]);
       }
     });
-    frame_fits_.wait();
     return bytes;
   }
 
@@ -121,10 +117,6 @@ class GpuTrialSession final : public TrialSession {
 
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
     gpu_.host().for_each(count, each);
-  }
-
-  void expect(std::span<const MultilevelParams> likely) override {
-    if (side_by_side() > 1) frame_fits_.expect(likely);
   }
 
  private:
@@ -164,14 +156,13 @@ class GpuTrialSession final : public TrialSession {
   /// These codings with coefficients fitted to the part.
   std::vector<FrameCoding> fitted(std::span<const FrameCoding> candidates) {
     std::vector<FrameCoding> codings(candidates.begin(), candidates.end());
-    const auto for_each_multilevel = [&](auto&& each) {
-      for (FrameCoding& coding : codings) {
-        if (auto* const params = std::get_if<MultilevelParams>(&coding.predictor)) each(*params);
+    std::vector<MultilevelParams*> all;
+    for (FrameCoding& coding : codings) {
+      if (auto* const params = std::get_if<MultilevelParams>(&coding.predictor)) {
+        all.push_back(params);
       }
-    };
-    for_each_multilevel([&](auto& params) { fits_.expect(std::span(&params, 1)); });
-    fits_.begin();
-    for_each_multilevel([&](auto& params) { params.coefficients = fits_.coefficients_of(params); });
+    }
+    fits_.fit(all);
     return codings;
   }
 
@@ -199,8 +190,7 @@ class GpuTrialSession final : public TrialSession {
 
   DeviceContext& gpu_;
   FrameInput<T> whole_;
-  const T* values_;  ///< without those that are missing
-  Fits<T>& frame_fits_;
+  const T* values_;      ///< without those that are missing
   FrameInput<T> input_;  ///< the part
   Fits<T> part_fits_;
   Fits<T>& fits_;  ///< to what is tried
