@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from statistics import geometric_mean
 
-METHODS = [("ratio", "fast"), ("ratio", "normal"), ("ratio", "best"), ("balanced", "-"), ("fast", "-"), ("cuszi", "-"), ("cusz", "-"),
+METHODS = [("ratio", "fast"), ("ratio", "normal"), ("balanced", "-"), ("fast", "-"), ("cuszi", "-"), ("cusz", "-"),
            ("zfp", "-")]
 BOUNDS = ["1e-2", "1e-3", "1e-4"]
 

@@ -91,7 +91,7 @@ constexpr Setter setters[] = {
      }},
     {"effort",
      [](BlockSettings& to, const Parameter& it) {
-       to.choices.effort = it.choice({"normal", "fast", "best"});
+       to.choices.effort = it.choice({"normal", "fast"});
      }},
     {"device",
      [](BlockSettings& to, const Parameter& it) {

@@ -60,7 +60,7 @@ module cuszi
   !>   psnr, ratio a target: least dB, or least compression ratio
   !> Optional are
   !>   preset      'ratio', 'balanced', 'fast', 'cuszi', 'cusz' or 'zfp'
-  !>   effort      'fast', 'normal' or 'best'
+  !>   effort      'fast' or 'normal'
   !>   fill        fill values besides NaN and infinities; they are exact
   !>   options     all other options of cuszi.h; arguments take precedence
   !>   warning     why the archive is useless though the call succeeded, or blank
@@ -358,9 +358,8 @@ contains
     select case (effort)
     case ('normal'); settings%effort = 0
     case ('fast'); settings%effort = 1
-    case ('best'); settings%effort = 2
     case default
-      call fail(ended, cuszi_bad_usage, 'effort "'//effort//'" is not one of normal, fast, best')
+      call fail(ended, cuszi_bad_usage, 'effort "'//effort//'" is not one of normal, fast')
     end select
   end subroutine set_effort
 

@@ -60,8 +60,8 @@ constexpr std::array table{
     "ratio, for storage: auto + auto; fast, where a simulation waits for every step: tiles; balanced, between them: "
     "cells; as published, cuszi, for smooth fields: interp + huffman, and cusz: lorenzo + huffman; zfp, for readers of its "
     "streams: zfp"}, at<&O::preset>},
-  Option{{group::main, "effort", "effort", kind::word, "normal|fast|best", 0, 0, "normal",
-    "multilevel: time spent on trials: those that usually matter, none, or more"}, at<&O::effort>, Use::multilevel},
+  Option{{group::main, "effort", "effort", kind::word, "normal|fast", 0, 0, "normal",
+    "multilevel: trials of choices: those that matter, or none"}, at<&O::effort>, Use::multilevel},
   Option{{group::main, "keep-isovalue", "isovalues", kind::text, "C", 0, 0, "",
     "Restored values are below, at or above C where the field's are: contours keep their cells; up to 15 times"},
     each_by(add_isovalue)},

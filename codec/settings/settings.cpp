@@ -39,7 +39,7 @@ constexpr std::array<PredictorChoice, 7> predictors{{automatic_predictor,
                                                      {PredictorId::zfp},
                                                      {PredictorId::cells}}};
 constexpr std::array<CoderChoice, 3> coders{{automatic_coder, {CoderId::huffman}, {CoderId::ans}}};
-constexpr std::array efforts{Effort::normal, Effort::fast, Effort::best};
+constexpr std::array efforts{Effort::normal, Effort::fast};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
 
 /// For members without a row in the option table.

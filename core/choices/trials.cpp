@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,7 +17,6 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t usual_part = std::uint64_t{1} << 19;  ///< points
-constexpr std::uint64_t best_part = std::uint64_t{1} << 21;
 /// A frame of so many points is tried in several boxes, of 1 / boxes_in_frame of its points each.
 constexpr std::uint64_t vast_frame = std::uint64_t{1} << 24;
 constexpr std::uint64_t boxes_in_frame = 128;
@@ -44,10 +41,8 @@ constexpr Cost few_bits = bit / 24;        ///< a value: tight bounds of coarse 
 constexpr Cost dense_bits = 9 * bit / 10;  ///< a value: half as many of them tell as much
 
 /// The part of a frame of squeezed dims, 1 / `share` of the points that usually tell enough.
-TrialPart part_of(const Dims& dims, Effort effort, std::uint64_t share) {
-  if (dims.count() < vast_frame) {
-    return TrialPart::of(dims, (effort == Effort::best ? best_part : usual_part) / share, 1);
-  }
+TrialPart part_of(const Dims& dims, std::uint64_t share) {
+  if (dims.count() < vast_frame) return TrialPart::of(dims, usual_part / share, 1);
   const std::uint64_t box = std::min(std::bit_floor(dims.count() / boxes_in_frame), largest_box);
   return TrialPart::of(dims, box / share, TrialPart::most_boxes);
 }
@@ -78,46 +73,6 @@ struct Freedom {
 struct Trial {
   MultilevelParams params;
   std::uint64_t bytes;
-};
-
-/// What coding the part takes with each of these parameters.
-using TrialCosts =
-    std::function<std::vector<std::uint64_t>(std::span<const MultilevelParams> candidates)>;
-
-/// What has been tried, the cheapest first, and of the same cost the earlier.
-class Trials {
- public:
-  explicit Trials(const TrialCosts& costs) : costs_(costs) {}
-
-  /// Tries every candidate in place of what the cheapest `count` trials have, all at once.
-  /// `set(params, candidate)` returns whether that changes anything.
-  template <class Candidates, class Set>
-  void vary(std::size_t count, const Candidates& candidates, const Set& set) {
-    std::vector<MultilevelParams> varied;
-    for (std::size_t i = 0; i < std::min(count, all_.size()); ++i) {
-      for (const auto& candidate : candidates) {
-        MultilevelParams params = all_[i].params;
-        if (set(params, candidate)) varied.push_back(std::move(params));
-      }
-    }
-    add(varied);
-  }
-
-  void add(std::span<const MultilevelParams> candidates) {
-    if (candidates.empty()) return;
-    const std::vector<std::uint64_t> bytes = costs_(candidates);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      all_.push_back({candidates[i], bytes.at(i)});
-    }
-    std::stable_sort(all_.begin(), all_.end(),
-                     [](const Trial& a, const Trial& b) { return a.bytes < b.bytes; });
-  }
-
-  const Trial& best() const { return all_.front(); }
-
- private:
-  const TrialCosts& costs_;
-  std::vector<Trial> all_;
 };
 
 /// The Lorenzo predictor with the step of `other`, or one that a common value is a multiple of;
@@ -157,37 +112,13 @@ struct Chosen {
 class Choice {
  public:
   /// `lorenzo_candidate`, if there is one, will be tried too.
-  Choice(const MultilevelParams& params, const Freedom& free, Effort effort, const Dims& dims,
+  Choice(const MultilevelParams& params, const Freedom& free, const Dims& dims,
          const std::optional<LorenzoParams>& lorenzo_candidate, FrameTrials& trials)
       : params_(params),
         free_(free),
-        effort_(effort),
         dims_(dims),
         lorenzo_candidate_(lorenzo_candidate),
         measured_(trials) {}
-
-  /// Every candidate in turn is coded: axis roles, then reach (for the two best choices of roles,
-  /// since what the runner-up's axes lose at a short reach, they may win back at a longer one),
-  /// then level-wise bounds.
-  Trial by_full_trials() {
-    MultilevelParams start = params_;
-    start.coefficients.clear();
-    trials_.add(std::vector{start});
-    if (free_.axes) {
-      trials_.vary(1, axes(), [&](MultilevelParams& p, const Axes& axes) {
-        if (p.lattice.merged == axes.merged && p.lattice.roles == axes.roles) return false;
-        p.lattice = Lattice::of(dims_, axes.merged, axes.roles);
-        return true;
-      });
-    }
-    if (free_.reach) {
-      trials_.vary(2, all_reaches, [](MultilevelParams& p, int reach) {
-        return std::exchange(p.reach, reach) != reach;
-      });
-    }
-    if (free_.bounds) trials_.vary(1, all_bounds, set_bounds);
-    return trials_.best();
-  }
 
   /// Sampled costs choose alone.
   Trial by_sampled_costs() {
@@ -197,15 +128,14 @@ class Choice {
 
   /// Sampled costs choose the reach of all choices of roles, and mostly their level-wise bounds;
   /// the best of these are coded.
-  Trial by_few_trials() {
+  Trial by_trials() {
     find_finalists();
-    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_.squeezed(), effort_, 2));
+    if (takes_many_bits(dense_bits)) measured_.go_to(part_of(dims_.squeezed(), 2));
     std::vector<MultilevelParams> finalists;
     for (const Finalist& finalist : finalists_) finalists.push_back(finalist.params);
     if (needs_no_trial()) return {finalists.front(), expected_bytes(finalists_.front())};
     measured_.prefetch_trials(in_part(with_other_bounds(finalists)), lorenzo_candidate_);
-    trials_.add(finalists);
-    return with_better_bounds(trials_.best());
+    return with_better_bounds(cheapest(finalists));
   }
 
   /// A trial's choices for the frame.
@@ -260,8 +190,8 @@ class Choice {
   /// unrelated images, and sampled costs find independent ones too cheap.
   std::vector<Axes> axes() const {
     const int rank = dims_.squeezed().rank();
-    std::vector<Axes> all = axes_to_try(rank, effort_);
-    if (boxes_are_shallow_ && rank == 3 && effort_ != Effort::best) {
+    std::vector<Axes> all = axes_to_try(rank);
+    if (boxes_are_shallow_ && rank == 3) {
       std::erase_if(all, [](const Axes& axes) {
         return std::find(axes.roles.begin(), axes.roles.end(), AxisRole::independent) !=
                axes.roles.end();
@@ -354,9 +284,9 @@ class Choice {
   /// more of a mean error: so those half way have to save a little over the usual ones.
   Trial with_better_bounds(Trial best) {
     if (is_final(best.params)) return best;
-    const Trial middle = tried(with_bounds(best.params, middle_bounds));
+    const Trial middle = cheapest({with_bounds(best.params, middle_bounds)});
     if (has_bounds(best.params, usual_bounds) && !bounds_decided(best.params)) {
-      Trial equal = tried(with_bounds(best.params, equal_bounds));
+      Trial equal = cheapest({with_bounds(best.params, equal_bounds)});
       if (equal.bytes < best.bytes) best = std::move(equal);
     }
     const bool has_usual = has_bounds(best.params, usual_bounds);
@@ -364,9 +294,11 @@ class Choice {
     return middle.bytes + least < best.bytes ? middle : best;
   }
 
-  Trial tried(MultilevelParams params) {
-    const std::uint64_t bytes = costs_(std::span(&params, 1)).front();
-    return {std::move(params), bytes};
+  /// The cheapest of these in the part of the frame, on ties the earlier.
+  Trial cheapest(const std::vector<MultilevelParams>& candidates) {
+    const std::vector<std::uint64_t> bytes = measured_.costs(in_part(candidates));
+    const auto least = std::min_element(bytes.begin(), bytes.end());
+    return {candidates[static_cast<std::size_t>(least - bytes.begin())], *least};
   }
 
   /// The best by sampled costs for each of the best choices of roles, or, if values are few, of
@@ -397,7 +329,6 @@ class Choice {
 
   const MultilevelParams& params_;
   Freedom free_;
-  Effort effort_;
   const Dims& dims_;
   /// Boxes of three axes have few levels, and their coarse ones are not like those of a vast frame:
   /// samples of all of it tell more.
@@ -405,10 +336,6 @@ class Choice {
   const std::optional<LorenzoParams>& lorenzo_candidate_;
   FrameTrials& measured_;
   std::vector<Finalist> finalists_;
-  TrialCosts costs_ = [this](std::span<const MultilevelParams> candidates) {
-    return measured_.costs(in_part({candidates.begin(), candidates.end()}));
-  };
-  Trials trials_{costs_};
 };
 
 /// Chooses what is left open of `params`, whose lattice is that of the frame; nothing if nothing
@@ -421,13 +348,8 @@ std::optional<Chosen> choose_by_trials(const MultilevelParams& params,
   const Freedom free{!config.axes && !config.roles, !config.reach, !config.alpha && !config.beta};
   const bool nothing_is_free = !free.axes && !free.reach && !free.bounds;
   if (nothing_is_free) return std::nullopt;
-  Choice choice(params, free, effort, dims, lorenzo_candidate, trials);
-  switch (effort) {
-    case Effort::fast: return choice.in_frame(choice.by_sampled_costs());
-    case Effort::normal: return choice.in_frame(choice.by_few_trials());
-    case Effort::best: return choice.in_frame(choice.by_full_trials());
-  }
-  return std::nullopt;
+  Choice choice(params, free, dims, lorenzo_candidate, trials);
+  return choice.in_frame(effort == Effort::fast ? choice.by_sampled_costs() : choice.by_trials());
 }
 
 /// Whether two frames cost about as much a point, so that what is best for the one will do for the
@@ -456,9 +378,7 @@ std::optional<ChosenMethod> choose_as(const ChosenMethod& first, const Method& d
 
 }  // namespace
 
-TrialPart trial_part(const Dims& dims, Effort effort) {
-  return part_of(dims.squeezed(), effort, 1);
-}
+TrialPart trial_part(const Dims& dims) { return part_of(dims.squeezed(), 1); }
 
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
@@ -477,7 +397,7 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
   // Areas of one value each have edges that sampled costs misjudge, and Lorenzo often suits.
   if (effort == Effort::fast && background.has_few_values) effort = Effort::normal;
   set_background(background, *params);
-  FrameTrials trials(session, config, trial_part(dims, effort), bound);
+  FrameTrials trials(session, config, trial_part(dims), bound);
   if (first != nullptr && effort == Effort::normal) {
     if (auto as_first = choose_as(*first, method, dims, trials)) {
       session.fit(as_first->method.predictor);

@@ -10,7 +10,7 @@
 namespace cuszi {
 
 /// The part of a frame that trials compress: all of it if it is small.
-TrialPart trial_part(const Dims& dims, Effort effort);
+TrialPart trial_part(const Dims& dims);
 
 /// What a frame of these squeezed dims costs by sampled costs.
 struct SampledCost {

@@ -63,8 +63,8 @@ struct InterpConfig {
   std::optional<std::array<std::uint8_t, 3>> order;  ///< axes, 0 = z, first interpolated first
 };
 
-/// How many trials the encoder makes: none, those that usually matter, or all.
-enum class Effort : std::uint8_t { fast, normal, best };
+/// How many trials the encoder makes: none, or those that matter.
+enum class Effort : std::uint8_t { fast, normal };
 
 /// An axis of the field's dims as they are given, 0 the slowest, and what it is; the others are
 /// lattice axes.

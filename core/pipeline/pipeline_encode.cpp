@@ -225,19 +225,13 @@ std::vector<Sections> sections_of(EncodeSession& session, const PointSections& p
   return passes;
 }
 
-/// What a coded frame has to be smaller than, and where it goes then.
-struct Room {
-  ByteCount limit;
-  const Allocate& allocate;
-};
-
-/// Writes a frame whose passes are coded. Nothing if it is too large, unless nothing else can be
-/// done any more.
+/// Writes a frame whose passes are coded. Nothing if it is not smaller than its values, unless
+/// these are not there any more.
 std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
                                              const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
                                              std::vector<Sections> passes, std::uint64_t index,
-                                             const Room& room, StepTimes& times) {
+                                             const Allocate& allocate, StepTimes& times) {
   const std::vector<std::byte> padding(padding_bytes(passes, frame.shape.bytes()));
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
@@ -252,17 +246,17 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.outliers += pass.counts.outliers;
     result.patches += pass.counts.patches;
   }
-  if (!frame.values.bytes().empty() && frame_bytes(result.header) >= room.limit)
+  if (!frame.values.bytes().empty() && frame_bytes(result.header) >= frame.shape.bytes())
     return std::nullopt;
   times.measure("gather",
-                [&] { write_frame(backend, frame.shape, passes, room.allocate, result.header); });
+                [&] { write_frame(backend, frame.shape, passes, allocate, result.header); });
   return result;
 }
 
 /// The frame coded in this way. Nothing if it is too large.
 std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
-                                      FrameCoding coding, std::uint64_t index, const Room& room,
-                                      StepTimes& times) {
+                                      FrameCoding coding, std::uint64_t index,
+                                      const Allocate& allocate, StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
   const PointSections points{code_mask(backend, frame, times), code_signs(backend, frame, times),
@@ -273,7 +267,8 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
           : code_passes(frame, coding, static_cast<int>(pass_levels.size()), points, times);
   if (coded.front().final_params) coding.predictor = *coded.front().final_params;
   std::vector<Sections> passes = sections_of(session, points, coded, lossless, times);
-  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, room, times);
+  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, allocate,
+                           times);
 }
 
 /// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
@@ -349,7 +344,7 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
       times.measure("encode", [&] { return session.encode_unscanned(coding.predictor, bound); });
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
   return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
-                           {frame.shape.bytes(), allocate}, times);
+                           allocate, times);
 }
 
 /// The frame coded by its logarithms while it is read for the first time. Nothing if it needs a
@@ -377,36 +372,10 @@ std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConf
   if (!coded || !has_codable_range(coded->min, coded->max)) return std::nullopt;
   frame.transform =
       LoadedFrame::Transform{{choice.params, coded->min, coded->max}, coded->own, choice.sampled};
-  auto written =
-      write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1), {coded->pass.sections},
-                        index, {frame.shape.bytes(), allocate}, times);
+  auto written = write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1),
+                                   {coded->pass.sections}, index, allocate, times);
   if (!written) frame.transform.reset();
   return written;
-}
-
-/// The frame coded as `config` chooses. Nothing if that cannot be or it is too large.
-std::optional<FrameReport> choose_and_code(Backend& backend, const FrameConfig& config,
-                                           LoadedFrame& frame, std::uint64_t index, double bound,
-                                           const Room& room, StepTimes& times,
-                                           const FrameAdvice& advice) {
-  const auto coding = choose_coding(config, frame, bound, advice, times);
-  if (!coding) return std::nullopt;
-  return code_frame(backend, config.lossless, frame, *coding, index, room, times);
-}
-
-/// The frame coded, or kept where that does not pay.
-FrameReport code_or_keep(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
-                         std::uint64_t index, double bound, const Allocate& allocate,
-                         StepTimes& times, const FrameAdvice& advice) {
-  auto coded = choose_and_code(backend, config, frame, index, bound,
-                               {frame.shape.bytes(), allocate}, times, advice);
-  return coded ? *std::move(coded) : keep_frame(backend, frame, index, allocate);
-}
-
-/// Whether all that can be tried is to be tried.
-bool has_best_effort(const FrameConfig& config, const LoadedFrame& frame) {
-  return config.predictor.multilevel.effort == Effort::best &&
-         id_of(frame.draft) == PredictorId::multilevel;
 }
 
 /// Makes the frame one of transformed values, for a bound that goes with each value. Returns the
@@ -454,34 +423,6 @@ double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
   });
 }
 
-CompressedFrame in_host_memory(const std::function<FrameReport(const Allocate&)>& compress) {
-  CompressedFrame result;
-  const Allocate allocate = [&](ByteCount size) {
-    result.bytes.resize(size);
-    return MutableBytes(result.bytes);
-  };
-  static_cast<FrameReport&>(result) = compress(allocate);
-  return result;
-}
-
-/// Trials of a part of the frame may be wrong about all of it: so the best effort begins with the
-/// frame that normal effort makes, and keeps what is smaller.
-FrameReport code_with_best_effort(Backend& backend, const FrameConfig& config, LoadedFrame& frame,
-                                  std::uint64_t index, double bound, const Allocate& allocate,
-                                  StepTimes& times, const FrameAdvice& advice) {
-  const FrameValues kept = std::exchange(frame.values, frame.values.bytes());  // needed twice
-  FrameConfig normal = config;
-  normal.predictor.multilevel.effort = Effort::normal;
-  CompressedFrame usual = in_host_memory([&](const Allocate& place) {
-    return code_or_keep(backend, normal, frame, index, bound, place, times, advice);
-  });
-  auto coded = choose_and_code(backend, config, frame, index, bound, {usual.bytes.size(), allocate},
-                               times, {});
-  if (coded) return *std::move(coded);
-  backend.copy(usual.bytes, allocate(usual.bytes.size()));
-  return usual;
-}
-
 }  // namespace
 
 const FieldScan& LoadedFrame::scan() const {
@@ -520,15 +461,23 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   } else if (frame.asked && step > 0) {
     step = apply_bounds(frame, step, times);
   }
-  const auto code = has_best_effort(config, frame) ? code_with_best_effort : code_or_keep;
-  return code(backend, config, frame, index, step, allocate, times, advice);
+  if (const auto coding = choose_coding(config, frame, step, advice, times)) {
+    auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
+    if (coded) return *std::move(coded);
+  }
+  return keep_frame(backend, frame, index, allocate);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, const ValueBound& bound, StepTimes& times) {
-  return in_host_memory([&](const Allocate& allocate) {
-    return compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
-  });
+  CompressedFrame result;
+  const Allocate allocate = [&](ByteCount size) {
+    result.bytes.resize(size);
+    return MutableBytes(result.bytes);
+  };
+  static_cast<FrameReport&>(result) =
+      compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
+  return result;
 }
 
 }  // namespace cuszi

@@ -13,7 +13,7 @@ Axes with_role(unsigned axis, AxisRole role, bool merged = false) {
 
 }  // namespace
 
-std::vector<Axes> axes_to_try(int rank, Effort effort) {
+std::vector<Axes> axes_to_try(int rank) {
   if (rank == 1) return {Axes{}};
   const auto slowest = max_axes - static_cast<unsigned>(rank);
   if (rank == max_axes) {
@@ -28,25 +28,16 @@ std::vector<Axes> axes_to_try(int rank, Effort effort) {
             neither,
             with_role(1, AxisRole::lattice, true)};
   }
-  std::vector<Axes> all{Axes{}, with_role(slowest, AxisRole::layered),
-                        with_role(slowest, AxisRole::independent)};
-  if (effort != Effort::best) return all;
-  for (unsigned axis = slowest + 1; axis < max_axes; ++axis) {
-    all.push_back(with_role(axis, AxisRole::layered));
-    all.push_back(with_role(axis, AxisRole::independent));
-  }
-  return all;
+  return {Axes{}, with_role(slowest, AxisRole::layered), with_role(slowest, AxisRole::independent)};
 }
 
 bool has_bounds(const MultilevelParams& params, LevelBounds bounds) {
   return params.alpha == bounds.alpha && params.beta == bounds.beta;
 }
 
-bool set_bounds(MultilevelParams& params, LevelBounds bounds) {
-  const bool changes = !has_bounds(params, bounds);
+void set_bounds(MultilevelParams& params, LevelBounds bounds) {
   params.alpha = bounds.alpha;
   params.beta = bounds.beta;
-  return changes;
 }
 
 MultilevelParams with_bounds(MultilevelParams params, LevelBounds bounds) {

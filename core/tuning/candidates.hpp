@@ -18,7 +18,7 @@ struct Axes {
 };
 
 /// The roles of axes to try for frames of rank `rank`. The first one wins ties.
-std::vector<Axes> axes_to_try(int rank, Effort effort);
+std::vector<Axes> axes_to_try(int rank);
 
 /// Level-wise bounds e_l = e / min(alpha^(l-1), beta), in 64ths.
 struct LevelBounds {
@@ -29,13 +29,9 @@ struct LevelBounds {
 inline constexpr LevelBounds usual_bounds{80, 128};
 inline constexpr LevelBounds middle_bounds{72, 96};
 inline constexpr LevelBounds equal_bounds{64, 64};
-inline constexpr std::array<LevelBounds, 7> all_bounds{
-    usual_bounds,          equal_bounds,        LevelBounds{96, 192}, middle_bounds,
-    LevelBounds{112, 250}, LevelBounds{80, 96}, LevelBounds{96, 128}};
 
 bool has_bounds(const MultilevelParams& params, LevelBounds bounds);
-/// Returns whether that changes them.
-bool set_bounds(MultilevelParams& params, LevelBounds bounds);
+void set_bounds(MultilevelParams& params, LevelBounds bounds);
 MultilevelParams with_bounds(MultilevelParams params, LevelBounds bounds);
 
 inline constexpr std::array<int, 3> all_reaches{3, 5, 7};

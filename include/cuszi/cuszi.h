@@ -91,11 +91,7 @@ typedef enum cuszi_coder {
   CUSZI_CODER_ANS = 3
 } cuszi_coder;
 
-typedef enum cuszi_effort {
-  CUSZI_EFFORT_NORMAL = 0,
-  CUSZI_EFFORT_FAST = 1,
-  CUSZI_EFFORT_BEST = 2
-} cuszi_effort;
+typedef enum cuszi_effort { CUSZI_EFFORT_NORMAL = 0, CUSZI_EFFORT_FAST = 1 } cuszi_effort;
 
 typedef enum cuszi_lossless { CUSZI_LOSSLESS_NONE = 0, CUSZI_LOSSLESS_BITCOMP = 1 } cuszi_lossless;
 
@@ -251,7 +247,7 @@ typedef struct cuszi_option {
 /* Option `index` of the table, from 0; NULL after the last. */
 CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
 
-/* Sets an option, by its own or its member's name, from a text: "effort" to "best", "target" to
+/* Sets an option, by its own or its member's name, from a text: "effort" to "fast", "target" to
  * "psnr:80". Of "error-bound", "mode" and "target", the last call counts; "fill-value",
  * "keep-isovalue" and "region" add a value. Returns CUSZI_BAD_USAGE, and sets nothing, for
  * invalid arguments, also if older options lack the member. Combinations are checked on use. */

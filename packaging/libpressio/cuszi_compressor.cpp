@@ -22,8 +22,7 @@ using Choices = std::map<std::string, std::int32_t>;
 const Choices presets = {{"ratio", CUSZI_PRESET_RATIO}, {"cuszi", CUSZI_PRESET_CUSZI},
                          {"cusz", CUSZI_PRESET_CUSZ},   {"fast", CUSZI_PRESET_FAST},
                          {"zfp", CUSZI_PRESET_ZFP},     {"balanced", CUSZI_PRESET_BALANCED}};
-const Choices efforts = {
-    {"normal", CUSZI_EFFORT_NORMAL}, {"fast", CUSZI_EFFORT_FAST}, {"best", CUSZI_EFFORT_BEST}};
+const Choices efforts = {{"normal", CUSZI_EFFORT_NORMAL}, {"fast", CUSZI_EFFORT_FAST}};
 const Choices devices = {
     {"auto", CUSZI_DEVICE_AUTO}, {"cpu", CUSZI_DEVICE_CPU}, {"cuda", CUSZI_DEVICE_CUDA}};
 

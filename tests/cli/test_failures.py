@@ -110,7 +110,7 @@ class ExitCodes(CliTest):
                 (["--preset", "cuszi", "--reach", "5"], "--predictor multilevel"),
                 (["--predictor", "lorenzo", "--alpha", "1.5"], "--predictor multilevel"),
                 (["--predictor", "interp", "--beta", "auto"], "--predictor multilevel"),
-                (["--predictor", "lorenzo", "--effort", "best"], "--predictor multilevel"),
+                (["--predictor", "lorenzo", "--effort", "fast"], "--predictor multilevel"),
                 (["--coder", "ans", "--huffman-width", "32"], "--coder huffman"),
                 (["--preset", "cusz", "--coder", "ans", "--chunk", "256"], "--coder huffman"),
                 (["--index", "offset", "--partition", "4"], "--index hybrid"),

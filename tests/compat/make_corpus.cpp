@@ -155,7 +155,7 @@ void add_methods(Cases& cases) {
 
 /// What `multilevel` is told, and what it chooses by itself.
 void add_multilevel(Cases& cases) {
-  for (const char* effort : {"fast", "normal", "best"}) {
+  for (const char* effort : {"fast", "normal"}) {
     for (const FieldKind kind :
          {FieldKind::smooth, FieldKind::rough, FieldKind::steps, FieldKind::sparse}) {
       cases.push_back(

@@ -14,7 +14,7 @@ a = np.zeros((4, 30, 40), "f4")
 out = np.zeros(100000, np.uint8)
 
 # What there is.
-archive = cuszi.compress(a, rel=1e-3, preset="fast", effort="best", fill=[np.float32(1e20), "netcdf"])
+archive = cuszi.compress(a, rel=1e-3, preset="fast", effort="normal", fill=[np.float32(1e20), "netcdf"])
 assert_type(archive, bytes)
 assert_type(cuszi.compress(a, abs=np.float32(1), threads=2, chunk=256, out=out), int)
 assert_type(cuszi.compress(a.tolist(), psnr=60, value_range=None, out=bytearray(10)), int)

@@ -136,7 +136,7 @@ void compare_choices(EncodeSession& expected, EncodeSession& made, const FrameTa
                      const Start& start) {
   const auto* const params = std::get_if<MultilevelParams>(&start.method.predictor);
   if (params == nullptr) return;
-  const TrialPart part = trial_part(task.shape.dims, Effort::normal);
+  const TrialPart part = trial_part(task.shape.dims);
   const auto trials = expected.trials(part);
   const auto trials_made = made.trials(part);
   std::vector<MultilevelParams> candidates(3, *params);

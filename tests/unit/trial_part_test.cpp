@@ -17,13 +17,13 @@ Lattice lattice_of(const Dims& dims, const Roles& roles) { return Lattice::of(di
 }  // namespace
 
 TEST_CASE("small frames are tried whole, larger ones in a box, vast ones in boxes") {
-  const TrialPart small = trial_part({40, 50, 60}, Effort::normal);
+  const TrialPart small = trial_part({40, 50, 60});
   CHECK(small.all());
   CHECK(small.dims() == Dims{40, 50, 60});
-  const TrialPart box = trial_part({128, 128, 256}, Effort::normal);
+  const TrialPart box = trial_part({128, 128, 256});
   CHECK(box.boxes.size() == 1);
   CHECK(box.points() == std::uint64_t{1} << 19);
-  const TrialPart boxes = trial_part(vast, Effort::normal);
+  const TrialPart boxes = trial_part(vast);
   CHECK(boxes.boxes.size() == TrialPart::most_boxes);
   CHECK(boxes.points() <= vast.count() / 16);
   CHECK(boxes.points() >= vast.count() / 64);
