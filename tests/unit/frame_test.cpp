@@ -12,7 +12,7 @@ namespace cuszi::test {
 
 namespace {
 
-const Dims dims{20, 30, 40};
+const Dims frame_dims{20, 30, 40};
 
 FrameHeader kept_header() {
   FrameHeader header;
@@ -43,7 +43,7 @@ FrameHeader packed_header(ByteCount unpacked_codes) {
 FrameHeader read(const std::vector<std::byte>& bytes) {
   const Bytes all(bytes);
   REQUIRE(read_frame_prefix(all.first(frame_prefix_bytes)) == bytes.size() - frame_prefix_bytes);
-  return read_frame_header(all.subspan(frame_prefix_bytes), dims, DType::f32);
+  return read_frame_header(all.subspan(frame_prefix_bytes), frame_dims, DType::f32);
 }
 
 /// The sections of the passes of a level of a payload.
@@ -88,7 +88,7 @@ TEST_CASE("every flipped bit of a frame header is noticed") {
         const Bytes all(bytes);
         const ByteCount size = read_frame_prefix(all.first(frame_prefix_bytes));
         if (size != good.size() - frame_prefix_bytes) throw ArchiveError("another size");
-        return read_frame_header(all.subspan(frame_prefix_bytes), dims, DType::f32).index;
+        return read_frame_header(all.subspan(frame_prefix_bytes), frame_dims, DType::f32).index;
       };
       REQUIRE_THROWS_AS(read_damaged(), ArchiveError);
     }
@@ -106,7 +106,7 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(read_changed([](H&) {}) == 300);
   CHECK_THROWS_AS(read_changed([](H& h) { h.kind = static_cast<FrameKind>(4); }), ArchiveError);
-  CHECK_THROWS_AS(read_changed([](H& h) { h.missing = dims.count() + 1; }), ArchiveError);
+  CHECK_THROWS_AS(read_changed([](H& h) { h.missing = frame_dims.count() + 1; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = nan; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.max = infinity; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.min = 2e30; }), ArchiveError);
@@ -116,7 +116,7 @@ TEST_CASE("impossible frame headers are refused though their checksum is right")
   CHECK_THROWS_AS(read_changed([](H& h) { h.bounds = FrameBounds{1, 2, 0}; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.bounds = FrameBounds{infinity, 1, 0}; }), ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) {
-                    h.bounds = FrameBounds{1, 1, dims.count() + 1};
+                    h.bounds = FrameBounds{1, 1, frame_dims.count() + 1};
                   }),
                   ArchiveError);
   CHECK_THROWS_AS(read_changed([](H& h) { h.levels.clear(); }), ArchiveError);
@@ -260,7 +260,7 @@ TEST_CASE("packed sections of several passes come back") {
 
 TEST_CASE("packed sections cannot claim more than the frame's values need") {
   const auto claim = [](ByteCount size) { return read(write_frame_header(packed_header(size))); };
-  const ByteCount most = 8 * dims.count() + (1 << 16);
+  const ByteCount most = 8 * frame_dims.count() + (1 << 16);
   CHECK(claim(most).is_packed());
   CHECK_THROWS_AS(claim(most + 1), ArchiveError);
   CHECK_THROWS_AS(claim(~ByteCount{0}), ArchiveError);
@@ -299,7 +299,7 @@ TEST_CASE("a packed section is announced once, and then follows") {
     for (const auto& entry : list) table.append(entry);
     table.put(std::uint64_t{0});
     table.put(block_hash(table.view()));
-    return read_frame_header(table.view(), dims, DType::f32).levels.at(0).sections.size();
+    return read_frame_header(table.view(), frame_dims, DType::f32).levels.at(0).sections.size();
   };
   const auto announcement = to_bytes({14, 9, 1, 2, 3, 4, 5, 6, 7, 8});
   const auto codes = to_bytes({8, 200, 23});
