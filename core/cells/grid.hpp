@@ -29,6 +29,9 @@ CUSZI_HD constexpr int log2_of_power(int power) {
   return exponent;
 }
 
+/// How many axes of a class are odd.
+CUSZI_HD constexpr int order_of(int odd) { return (odd & 1) + (odd >> 1 & 1) + (odd >> 2 & 1); }
+
 /// Tiles along the last axes of a frame, as many as the rank, and where the codes of a tile stand.
 template <int rank_>
 struct CellShape {

@@ -39,8 +39,6 @@ struct CoarseWeights {
   friend bool operator==(const CoarseWeights&, const CoarseWeights&) = default;
 };
 
-CUSZI_HD constexpr int order_of(int odd) { return (odd & 1) + (odd >> 1 & 1) + (odd >> 2 & 1); }
-
 /// What a class has without a fit: equal shares of its splines.
 CUSZI_HD constexpr CoarseWeights equal_weights(int odd) {
   if (order_of(odd) == 3) return {weight_one / 3, weight_one / 3};
@@ -104,18 +102,17 @@ CUSZI_HD inline CellObservation observe_cell_point(const Extents3& extents, int 
                                                    const Extents3& point, const ValueAt& value_at) {
   const auto read = [&](int axis_a, int by_a, int axis_b, int by_b) {
     Extents3 at = point;
-    const auto move = [&](int axis, int by) {
+    for (int axis = 0; axis < axis_count; ++axis) {
+      const int by = (axis == axis_a ? by_a : 0) + (axis == axis_b ? by_b : 0);
       at[static_cast<std::size_t>(axis)] += static_cast<std::uint64_t>(std::int64_t{by} * spacing);
-    };
-    move(axis_a, by_a);
-    move(axis_b, by_b);
+    }
     return static_cast<double>(value_at(at[0], at[1], at[2]));
   };
-  double parts[3] = {};
-  int axes[3] = {};
-  int order = 0;
+  const auto is_odd = [&](int axis) { return (odd >> axis & 1) != 0; };
+  double splines[axis_count] = {};
+  CUSZI_UNROLL
   for (int axis = 0; axis < axis_count; ++axis) {
-    if ((odd >> axis & 1) == 0) continue;
+    if (!is_odd(axis)) continue;
     const auto a = static_cast<std::size_t>(axis);
     const std::uint64_t first = point[a] / Shape::tile * Shape::tile;
     const std::uint64_t behind = extents[a] - 1 - first;
@@ -124,16 +121,19 @@ CUSZI_HD inline CellObservation observe_cell_point(const Extents3& extents, int 
     const auto known = LineNeighbours::of(k, last / (2 * spacing));
     if (!known.right) return {};
     const double left = read(axis, -1, axis, 0);
-    parts[order] =
+    splines[axis] =
         spline_value(known, known.far_left ? read(axis, -3, axis, 0) : left, left,
                      read(axis, 1, axis, 0), known.far_right ? read(axis, 3, axis, 0) : left);
-    axes[order++] = axis;
   }
-  if (order == 2) {
-    const int a = axes[0];
-    const int b = axes[1];
-    parts[2] = diagonal_mean<double>(read(a, -1, b, -1), read(a, 1, b, -1), read(a, -1, b, 1),
-                                     read(a, 1, b, 1));
+  // The parts of the prediction, the slower axis first.
+  const int slow = is_odd(0) ? 0 : 1;
+  const int fast = is_odd(2) ? 2 : 1;
+  double parts[3] = {splines[0], splines[1], splines[2]};
+  if (order_of(odd) == 2) {
+    parts[0] = slow == 0 ? splines[0] : splines[1];
+    parts[1] = fast == 2 ? splines[2] : splines[1];
+    parts[2] = diagonal_mean<double>(read(slow, -1, fast, -1), read(slow, 1, fast, -1),
+                                     read(slow, -1, fast, 1), read(slow, 1, fast, 1));
   }
   const double target = read(0, 0, 0, 0) - parts[0];
   const CellObservation observed{target, parts[1] - parts[0], parts[2] - parts[0], true};

@@ -31,20 +31,23 @@ struct Selection {
 /// Calls visit(point) for the selected points in raster order, numbered by the array's.
 template <class Visit>
 void for_each_point(const Selection& selection, const Visit& visit) {
-  const int rank = selection.from.rank();
-  const auto along = [&](const auto& self, int axis, std::uint64_t base) -> void {
-    if (axis == rank) {
-      visit(base);
-      return;
+  const int last = selection.from.rank() - 1;
+  const std::uint64_t in_row = selection.count(last);
+  const std::uint64_t rows = in_row == 0 ? 0 : selection.points() / in_row;
+  const std::uint64_t step = selection.step[static_cast<std::size_t>(last)];
+  std::array<std::uint64_t, Dims::max_rank> at = selection.first;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    std::uint64_t point = 0;
+    for (int axis = 0; axis <= last; ++axis)
+      point = point * selection.from[axis] + at[static_cast<std::size_t>(axis)];
+    for (std::uint64_t i = 0; i < in_row; ++i) visit(point + i * step);
+    for (int axis = last; axis-- > 0;) {
+      const auto a = static_cast<std::size_t>(axis);
+      at[a] += selection.step[a];
+      if (at[a] < selection.first[a] + selection.count(axis) * selection.step[a]) break;
+      at[a] = selection.first[a];
     }
-    const auto a = static_cast<std::size_t>(axis);
-    const std::uint64_t count = selection.count(axis);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t at = selection.first[a] + i * selection.step[a];
-      self(self, axis + 1, base * selection.from[axis] + at);
-    }
-  };
-  along(along, 0, 0);
+  }
 }
 
 /// A part of a field: along each axis, slowest first, the indices from `first` on and before `end`.

@@ -2,6 +2,7 @@
 
 #include "core/cells/chain.hpp"
 #include "gpu/cells/cells_frame.cuh"
+#include "gpu/cells/tuning.cuh"
 
 namespace cuszi::gpu {
 
@@ -89,6 +90,7 @@ struct SharedParents {
 
 /// The runs of tiles whose classes the lanes of a segment code, in one pass.
 struct ClassRuns {
+  int rank;
   int pass;
   std::uint32_t segment;  ///< of the pass
   std::uint32_t tiles_of_run;
@@ -99,7 +101,7 @@ struct ClassRuns {
   std::uint32_t tiles;       ///< of this lane
 
   __device__ ClassRuns(const CellsChains& chains, int of_pass, std::uint32_t number)
-      : pass(of_pass), segment(number) {
+      : rank(chains.rank), pass(of_pass), segment(number) {
     tiles_of_run = run_of_classes(chains.rank, pass, chains.tiles);
     classes_of_tile = blocks_of_pass(chains.rank, pass);
     first_block = first_block_of_pass(chains.rank, pass);
@@ -130,6 +132,17 @@ struct CodeBlocks {
     lanes = min(count, 32U);
     rounds = (count + 31) / 32;
     of_lane = lane < count ? (count - lane + 31) / 32 : 0;
+  }
+};
+
+/// The segment that a warp of a block takes first, and how many are taken at once: successive ones
+/// go to different multiprocessors.
+struct ChainWarps {
+  __device__ static std::uint32_t first() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }
+  __device__ static std::uint32_t step() { return gridDim.x * CellsPolicy::chain_warps; }
+  /// The blocks of a launch for at most so many segments.
+  static unsigned blocks(std::uint32_t segments, unsigned multiprocessors) {
+    return segments < multiprocessors ? segments : multiprocessors;
   }
 };
 

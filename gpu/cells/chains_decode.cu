@@ -23,13 +23,24 @@ class UnalignedWords {
         shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(bytes) % 4) * 8),
         aligned_(reinterpret_cast<const std::uint32_t*>(bytes - shift_ / 8)) {}
 
-  __device__ std::uint32_t operator[](std::uint32_t i) const {
-    if (i + 1 < count_) {
-      const std::uint32_t low = __ldg(aligned_ + i);
-      return shift_ == 0 ? low : __funnelshift_r(low, __ldg(aligned_ + i + 1), shift_);
-    }
-    return i < count_ ? static_cast<std::uint32_t>(get_bytes(bytes_ + 4 * std::uint64_t{i}, 4)) : 0;
+  /// A word that is being loaded.
+  struct Loaded {
+    std::uint32_t low;
+    std::uint32_t high;
+  };
+  __device__ Loaded load(std::uint32_t i) const {
+    Loaded word{0, 0};
+    if (i + 1 < count_) word.low = __ldg(aligned_ + i);
+    if (i + 1 < count_ && shift_ != 0) word.high = __ldg(aligned_ + i + 1);
+    return word;
   }
+  /// The i-th word, once it has been loaded; 0 behind the end.
+  __device__ std::uint32_t word(std::uint32_t i, const Loaded& loaded) const {
+    if (i + 1 == count_)
+      return static_cast<std::uint32_t>(get_bytes(bytes_ + 4 * std::uint64_t{i}, 4));
+    return __funnelshift_r(loaded.low, loaded.high, shift_);
+  }
+  __device__ std::uint32_t operator[](std::uint32_t i) const { return word(i, load(i)); }
   __device__ std::uint32_t count() const { return count_; }
 
  private:
@@ -39,29 +50,34 @@ class UnalignedWords {
   const std::uint32_t* aligned_;
 };
 
-/// The words of a segment as a warp takes them, by a ring in shared memory that is filled
-/// ahead.
+/// The words of a segment as a warp takes them, by a ring in shared memory that is filled ahead.
 class RingWords {
  public:
   __device__ RingWords(const UnalignedWords& from, std::uint32_t first, std::uint32_t* ring)
       : from_(from), next_(first + lane()), ring_(ring), below_((1U << lane()) - 1) {
-    for (unsigned i = 0; i < ring_words; i += loaded_words) {
-      ring_[i / 2 + lane()] = from_[next_];
-      next_ += 32;
+    constexpr unsigned at_once = 8;
+    static_assert(ring_words % (at_once * loaded_words) == 0);
+    CUSZI_NO_UNROLL
+    for (have_ = 0; have_ < ring_words;) {
+      UnalignedWords::Loaded loaded[at_once];
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) loaded[i] = from_.load(next_ + 32 * i);
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) put(from_.word(next_ + 32 * i, loaded[i]));
+      next_ += 32 * at_once;
     }
-    have_ = ring_words;
-    ahead_ = from_[next_];
+    ahead_ = from_.load(next_);
     __syncwarp();
   }
 
   /// Makes sure of the words of `codes_of_top_up` codes.
   __device__ void top_up() {
+    CUSZI_NO_UNROLL
     while (have_ - at_ <= enough_words) {
       __syncwarp();
-      ring_[have_ / 2 % (ring_words / 2) + lane()] = ahead_;
-      have_ += loaded_words;
+      put(from_.word(next_, ahead_));
       next_ += 32;
-      ahead_ = from_[next_];
+      ahead_ = from_.load(next_);
       __syncwarp();
     }
   }
@@ -70,7 +86,6 @@ class RingWords {
   __device__ void refill(std::uint32_t& state) {
     const bool is_low = needs_refill(state);
     const unsigned low = __ballot_sync(~0U, is_low);
-    if (low == 0) return;
     const unsigned at = (at_ + static_cast<unsigned>(__popc(low & below_))) % ring_words;
     if (is_low) state = refilled(state, reinterpret_cast<const std::uint16_t*>(ring_)[at]);
     at_ += static_cast<unsigned>(__popc(low));
@@ -80,6 +95,10 @@ class RingWords {
 
  private:
   __device__ static unsigned lane() { return threadIdx.x % 32; }
+  __device__ void put(std::uint32_t word) {
+    ring_[have_ / 2 % (ring_words / 2) + lane()] = word;
+    have_ += loaded_words;
+  }
 
   const UnalignedWords& from_;
   std::uint32_t next_;
@@ -87,7 +106,7 @@ class RingWords {
   unsigned below_;
   std::uint32_t at_ = 0;
   std::uint32_t have_;
-  std::uint32_t ahead_;
+  UnalignedWords::Loaded ahead_;
 };
 
 /// A segment: its bytes as the index tells, checked.
@@ -124,7 +143,8 @@ __device__ std::uint32_t take_symbol(const std::uint8_t* symbols, const std::uin
   const std::uint32_t slot = state % cells_probability_one;
   const std::uint32_t symbol = symbols[slot];
   const std::uint32_t share = shares[symbol];
-  if (on) state = without_symbol(state, {share & 0xFFFFU, share >> 16});
+  const std::uint32_t next = without_symbol(state, {share & 0xFFFFU, share >> 16});
+  state = on ? next : state;
   words.refill(state);
   return symbol;
 }
@@ -138,138 +158,99 @@ struct SharedTables {
   __device__ void load(const std::uint8_t* from_symbols, const std::uint32_t* from_shares) {
     const auto* const from = reinterpret_cast<const uint4*>(from_symbols);
     auto* const to = reinterpret_cast<uint4*>(&symbols[0][0]);
+#pragma unroll 8
     for (unsigned i = threadIdx.x; i < sizeof symbols / 16; i += blockDim.x) to[i] = from[i];
+#pragma unroll 4
     for (unsigned i = threadIdx.x; i < class_count * places; i += blockDim.x)
       shares[i / places][i % places] = from_shares[i];
     __syncthreads();
   }
 };
 
-/// The contexts of a lane's classes, which it decodes one after the other. What follows from the
-/// pass before is looked up a batch ahead.
-class ContextWalk {
+/// The classes of a tile that contexts of a pass follow from: those of the pass before, which lie
+/// within 16 bytes.
+class CoarseClasses {
  public:
-  static constexpr unsigned batch = 8;
-  static_assert(most_run_classes % batch == 0);
+  __device__ explicit CoarseClasses(const ClassRuns& runs)
+      : first_(runs.pass == 0 ? 0 : first_block_of_pass(runs.rank, runs.pass - 1) / 16 * 16) {}
 
-  __device__ ContextWalk(const CellsChains& chains, const ClassRuns& runs,
-                         const SharedParents& parents)
-      : parents_(parents),
-        row_(chains.classes + std::uint64_t{runs.first_tile} * tile_blocks),
-        ahead_row_(row_),
-        first_(runs.first_block),
-        end_(runs.first_block + runs.classes_of_tile),
-        block_(first_),
-        ahead_(first_),
-        left_(runs.steps()),
-        ahead_left_(left_) {
-    look_ahead();
+  __device__ void load(const std::uint8_t* tile) {
+    const uint4 loaded = *reinterpret_cast<const uint4*>(tile + first_);
+    words_[0] = loaded.x;
+    words_[1] = loaded.y;
+    words_[2] = loaded.z;
+    words_[3] = loaded.w;
   }
-
-  /// Goes to the next batch.
-  __device__ void advance() {
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < batch; ++i) now_[i] = next_[i];
-    follows_now_ = follows_next_;
-    look_ahead();
-  }
-  __device__ bool goes_on() const { return left_ != 0; }
-  /// Of the i-th class of the batch; 0 behind the last one.
-  __device__ std::uint32_t context(unsigned i) const {
-    if (first_ == 0) return goes_on() ? last_ : 0;  // of the tile before
-    return ((follows_now_ >> i & 1) != 0 ? last_ + now_[i] + 1 : 2 * now_[i] + 1) / 2;
-  }
-  __device__ void put(std::uint32_t symbol) {
-    row_[block_] = static_cast<std::uint8_t>(symbol);
-    last_ = symbol;
-    --left_;
-    step(block_, row_);
+  __device__ std::uint32_t operator[](std::uint32_t block) const {
+    const std::uint32_t at = block - first_;
+    const std::uint32_t low = at / 4 % 2 == 0 ? words_[0] : words_[1];
+    const std::uint32_t high = at / 4 % 2 == 0 ? words_[2] : words_[3];
+    return (at < 8 ? low : high) >> (at % 4 * 8) & 0xFFU;
   }
 
  private:
-  __device__ void step(std::uint32_t& block, std::uint8_t*& row) const {
-    if (++block == end_) {
-      block = first_;
-      row += tile_blocks;
-    }
-  }
-  __device__ void look_ahead() {
-    follows_next_ = 0;
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < batch; ++i) {
-      next_[i] = 0;
-      if (first_ == 0 || ahead_left_ == 0) continue;
-      --ahead_left_;
-      if (parents_.before[ahead_] + 1U == ahead_ && ahead_ != first_) follows_next_ |= 1U << i;
-      next_[i] = ahead_row_[parents_.parent[ahead_]];
-      step(ahead_, ahead_row_);
-    }
-  }
-
-  const SharedParents& parents_;
-  std::uint8_t* row_;
-  std::uint8_t* ahead_row_;
   std::uint32_t first_;
-  std::uint32_t end_;
-  std::uint32_t block_;
-  std::uint32_t ahead_;
-  std::uint32_t left_;
-  std::uint32_t ahead_left_;
-  std::uint32_t last_ = 0;
-  std::uint32_t now_[batch];
-  std::uint32_t next_[batch];
-  std::uint32_t follows_now_ = 0;
-  std::uint32_t follows_next_ = 0;
+  std::uint32_t words_[4] = {};
 };
 
-constexpr unsigned class_warps = 2;  ///< of a block: chains of classes are few, and long
+/// Decodes the classes of a lane's run of tiles, in step with the other lanes.
+__device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
+                             const SharedParents& parents, const SharedTables<class_places>& tables,
+                             std::uint32_t& state, RingWords& ring) {
+  std::uint8_t* row = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
+  CoarseClasses coarse(runs);
+  CoarseClasses next(runs);
+  const std::uint32_t loaded = runs.pass == 0 ? 0 : runs.tiles;
+  if (loaded > 0) next.load(row);
+  std::uint32_t last = 0;
+  CUSZI_NO_UNROLL
+  for (std::uint32_t tile = 0; tile < runs.tiles_of_run; ++tile, row += tile_blocks) {
+    const bool on = tile < runs.tiles;
+    coarse = next;
+    if (tile + 1 < loaded) next.load(row + tile_blocks);
+    CUSZI_NO_UNROLL
+    for (std::uint32_t i = 0; i < runs.classes_of_tile; ++i) {
+      ring.top_up();
+      const std::uint32_t block = runs.first_block + i;
+      const std::uint32_t parent = coarse[parents.parent[block]];
+      const bool follows = i > 0 && parents.before[block] + 1U == block;
+      const std::uint32_t context = runs.pass == 0 || !on ? last
+                                    : follows             ? (last + parent + 1) / 2
+                                                          : parent;
+      last = take_symbol(tables.symbols[context], tables.shares[context], on, state, ring);
+      if (on) row[block] = static_cast<std::uint8_t>(last);
+    }
+  }
+}
 
 /// A warp a segment of the classes of a pass.
-__global__ void __launch_bounds__(32 * class_warps)
+__global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
     decode_classes_of_pass(const __grid_constant__ ChainDecodeTask task, int pass) {
   extern __shared__ uint4 table_memory[];
   auto& tables = *reinterpret_cast<SharedTables<class_places>*>(table_memory);
-  __shared__ std::uint32_t rings[class_warps][ring_words / 2];
+  __shared__ std::uint32_t rings[CellsPolicy::class_warps][ring_words / 2];
   __shared__ SharedParents parents;
   parents.fill(task.chains.rank);
   tables.load(task.class_symbols, task.class_shares);
   const CellsChains& chains = task.chains;
-  const std::uint32_t number = blockIdx.x * class_warps + threadIdx.x / 32;
+  const std::uint32_t number = blockIdx.x * CellsPolicy::class_warps + threadIdx.x / 32;
   if (number >= chains.segments[pass].of_classes) return;
   const ClassRuns runs(chains, pass, number);
   const PassSegments& segments = chains.segments[pass];
   const SegmentBytes bytes(task, number, segments.first, segments.of_classes,
                            task.bytes[pass].classes, task.bytes[pass].class_bytes, runs.lanes);
+  const unsigned lane = threadIdx.x % 32;
   if (!bytes.is_good) {
-    if (threadIdx.x % 32 == 0) atomicOr(chains.flaws, bad_ans_segment);
+    if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
   RingWords ring(words, runs.lanes, rings[threadIdx.x / 32]);
-  const unsigned lane = threadIdx.x % 32;
   std::uint32_t state = lane < runs.lanes ? words[lane] : lane_start;
-  ContextWalk walk(chains, runs, parents);
-  CUSZI_NO_UNROLL
-  for (std::uint32_t left = runs.tiles_of_run * runs.classes_of_tile; left > 0;
-       left -= ContextWalk::batch) {
-    walk.advance();
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < ContextWalk::batch; ++i) {
-      const bool on = walk.goes_on();
-      const std::uint32_t context = walk.context(i);
-      if (i % codes_of_top_up == 0) ring.top_up();
-      const std::uint32_t symbol =
-          take_symbol(tables.symbols[context], tables.shares[context], on, state, ring);
-      if (on) walk.put(symbol);
-    }
-  }
-  if (!ends_well(state, runs.lanes, ring, words) && lane == 0) {
+  take_classes(chains, runs, parents, tables, state, ring);
+  if (!ends_well(state, runs.lanes, ring, words) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
-  }
 }
-
-/// The least class that can have a code that is not small.
-constexpr std::uint32_t least_raw_class = 8;
 
 /// A code of a lane, 0 unless it has one.
 template <bool may_be_large>
@@ -313,21 +294,35 @@ __device__ void take_block(const std::uint8_t* symbols, const std::uint32_t* sha
   }
 }
 
-__global__ void __launch_bounds__(32 * CellsPolicy::decoder_warps)
-    decode_code_segments(const __grid_constant__ ChainDecodeTask task) {
-  extern __shared__ uint4 table_memory[];
-  auto& tables = *reinterpret_cast<SharedTables<token_places>*>(table_memory);
-  __shared__ std::uint32_t rings[CellsPolicy::decoder_warps][ring_words / 2];
-  tables.load(task.code_symbols, task.code_shares);
+/// What the warps of a block share.
+struct SharedCodes {
+  SharedTables<token_places> tables;
+  std::uint32_t rings[CellsPolicy::chain_warps][ring_words / 2];
+  bool has_large[class_count];  ///< tokens with raw bits
+
+  __device__ void load(const ChainDecodeTask& task) {
+    if (threadIdx.x < class_count) has_large[threadIdx.x] = false;
+    tables.load(task.code_symbols, task.code_shares);
+    for (unsigned i = threadIdx.x; i < class_count * token_places; i += blockDim.x)
+      if (i % token_places >= small_tokens &&
+          (tables.shares[i / token_places][i % token_places] & 0xFFFFU) != 0)
+        has_large[i / token_places] = true;
+    __syncthreads();
+  }
+};
+
+/// Decodes segment `number` of those of codes, by a warp. Returns whether there is one.
+__device__ bool decode_segment(const ChainDecodeTask& task, SharedCodes& shared,
+                               std::uint32_t number) {
   const CellsChains& chains = task.chains;
   const std::uint32_t blocks_of_lane = *chains.blocks_of_lane;
-  std::uint32_t number = blockIdx.x * CellsPolicy::decoder_warps + threadIdx.x / 32;
   int pass = 0;
-  if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_codes; })) return;
+  if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_codes; }))
+    return false;
   const unsigned lane = threadIdx.x % 32;
   if (chains.code_segments(pass, blocks_of_lane) != chains.segments[pass].of_codes) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
-    return;
+    return true;
   }
   const CodeBlocks blocks(chains, pass, number, blocks_of_lane);
   const PassSegments& segments = chains.segments[pass];
@@ -335,10 +330,11 @@ __global__ void __launch_bounds__(32 * CellsPolicy::decoder_warps)
                            task.bytes[pass].codes, task.bytes[pass].code_bytes, blocks.lanes);
   if (!bytes.is_good) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
-    return;
+    return true;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
-  RingWords ring(words, blocks.lanes, rings[threadIdx.x / 32]);
+  __syncwarp();  // the segment before has been read
+  RingWords ring(words, blocks.lanes, shared.rings[threadIdx.x / 32]);
   std::uint32_t state = lane < blocks.lanes ? words[lane] : lane_start;
   const auto block_of = [&](std::uint32_t round) {
     return round < blocks.of_lane ? blocks.numbers[round * 32] : 0;
@@ -357,15 +353,26 @@ __global__ void __launch_bounds__(32 * CellsPolicy::decoder_warps)
     next_coded = chains.coded_of(next);
     auto* const out =
         reinterpret_cast<uint4*>(chains.codes + std::uint64_t{block} * cell_block_codes);
-    if (__any_sync(~0U, kind >= least_raw_class)) {
-      take_block<true>(tables.symbols[kind], tables.shares[kind], on, coded, state, ring, out);
+    const std::uint8_t* const symbols = shared.tables.symbols[kind];
+    const std::uint32_t* const shares = shared.tables.shares[kind];
+    if (__any_sync(~0U, on && shared.has_large[kind])) {
+      take_block<true>(symbols, shares, on, coded, state, ring, out);
     } else {
-      take_block<false>(tables.symbols[kind], tables.shares[kind], on, coded, state, ring, out);
+      take_block<false>(symbols, shares, on, coded, state, ring, out);
     }
   }
-  if (!ends_well(state, blocks.lanes, ring, words) && lane == 0) {
+  if (!ends_well(state, blocks.lanes, ring, words) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
-  }
+  return true;
+}
+
+__global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
+    decode_codes_of_frame(const __grid_constant__ ChainDecodeTask task) {
+  extern __shared__ uint4 table_memory[];
+  auto& shared = *reinterpret_cast<SharedCodes*>(table_memory);
+  shared.load(task);
+  std::uint32_t number = ChainWarps::first();
+  while (decode_segment(task, shared, number)) number += ChainWarps::step();
 }
 
 /// Allows a kernel this much shared memory.
@@ -384,8 +391,8 @@ void decode_classes(DeviceContext& gpu, const ChainDecodeTask& task) {
   for (int pass = 0; pass < task.chains.passes; ++pass) {
     const std::uint32_t segments = task.chains.segments[pass].of_classes;
     if (segments == 0) continue;
-    decode_classes_of_pass<<<blocks_for(segments, class_warps), 32 * class_warps, shared,
-                             gpu.stream()>>>(task, pass);
+    decode_classes_of_pass<<<blocks_for(segments, CellsPolicy::class_warps),
+                             32 * CellsPolicy::class_warps, shared, gpu.stream()>>>(task, pass);
     check_launch("decode_classes_of_pass");
   }
 }
@@ -395,11 +402,10 @@ void decode_codes(DeviceContext& gpu, const ChainDecodeTask& task) {
   for (int pass = 0; pass < task.chains.passes; ++pass)
     segments += task.chains.segments[pass].of_codes;
   if (segments == 0) return;
-  constexpr std::size_t shared = sizeof(SharedTables<token_places>);
-  allow_shared(decode_code_segments, shared);
-  decode_code_segments<<<blocks_for(segments, CellsPolicy::decoder_warps),
-                         32 * CellsPolicy::decoder_warps, shared, gpu.stream()>>>(task);
-  check_launch("decode_code_segments");
+  allow_shared(decode_codes_of_frame, sizeof(SharedCodes));
+  decode_codes_of_frame<<<ChainWarps::blocks(segments, gpu.device().multiprocessors),
+                          32 * CellsPolicy::chain_warps, sizeof(SharedCodes), gpu.stream()>>>(task);
+  check_launch("decode_codes_of_frame");
 }
 
 }  // namespace cuszi::gpu

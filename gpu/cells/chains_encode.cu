@@ -42,40 +42,48 @@ __device__ unsigned place_of_token(unsigned token) {
                               : token - small_tokens + small_places;
 }
 
-/// Puts those codes of a lane that are coded, backwards: bit i of `coded` is set for code i. Lanes
-/// that have no block put zeros of class 0, which change nothing.
-template <bool has_large>
+/// Which of a lane's codes are not small, as bits.
+__device__ unsigned large_codes(const std::uint32_t (&pairs)[load_batch / 2]) {
+  unsigned large = 0;
+  CUSZI_UNROLL
+  for (int i = 0; i < load_batch / 2; ++i) {
+    const unsigned high_bits = __vabsss2(pairs[i]) & 0xFFF0FFF0U;
+    large |= ((high_bits & 0xFFFFU) != 0 ? 1U : 0U) << (2 * i);
+    large |= (high_bits >> 16 != 0 ? 1U : 0U) << (2 * i + 1);
+  }
+  return large;
+}
+
+/// Puts the raw bits of a code that is not small, and finds the share of its token.
+__device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* shares,
+                             PackedCellShare& share, std::uint32_t& state, SegmentWords& words) {
+  const CellToken token = token_of_code(code);
+  words.spill(is_large && state >> (32 - token.raw_bits) != 0, state);
+  if (!is_large) return;
+  state = state << token.raw_bits | token.raw;
+  share = shares[place_of_token(token.token)];
+}
+
+/// Puts those codes of a lane that are coded, backwards: bit i of `coded` is set for code i.
 __device__ void put_batch(const uint4& codes, unsigned coded, const PackedCellShare* shares,
                           std::uint32_t& state, SegmentWords& words) {
   const std::uint32_t pairs[load_batch / 2] = {codes.x, codes.y, codes.z, codes.w};
+  const unsigned large = large_codes(pairs) & coded;
+  const unsigned any_large = __reduce_or_sync(~0U, large);
   PackedCellShare found[load_batch];
-  CellToken tokens[load_batch];
   CUSZI_UNROLL
   for (int i = 0; i < load_batch; ++i) {
-    const std::uint32_t low = pairs[i / 2] >> (i % 2 * 16);
-    if constexpr (has_large) {
-      tokens[i] = token_of_code(static_cast<std::int16_t>(low));
-      found[i] = shares[place_of_token(tokens[i].token)];
-    } else {
-      found[i] = shares[low % small_places];
-    }
+    found[i] = shares[(pairs[i / 2] >> (i % 2 * 16)) % small_places];
     if ((coded >> i & 1) == 0) found[i] = {};
   }
   CUSZI_UNROLL
   for (int i = load_batch; i-- > 0;) {
-    if constexpr (has_large) {
-      const std::uint32_t bits = tokens[i].raw_bits;
-      words.spill(bits != 0 && state >> (32 - bits) != 0, state);
-      state = state << bits | tokens[i].raw;
+    if ((any_large >> i & 1) != 0) {  // of some lane
+      const auto code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
+      put_raw_bits(code, (large >> i & 1) != 0, shares, found[i], state, words);
     }
     put_symbol(found[i], state, words);
   }
-}
-
-/// Whether a code is not small.
-__device__ bool has_large(const uint4& codes) {
-  const auto high_bits = [](std::uint32_t pair) { return __vabsss2(pair) & 0xFFF0FFF0U; };
-  return (high_bits(codes.x) | high_bits(codes.y) | high_bits(codes.z) | high_bits(codes.w)) != 0;
 }
 
 __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
@@ -89,29 +97,37 @@ __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
   task.sizes[entry] = 4 * lanes + 4 * ((count + 1) / 2);
 }
 
-/// A warp a segment of codes.
-__global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
-    encode_codes(const __grid_constant__ ChainEncodeTask task) {
-  __shared__ PackedCellShare shares[class_count][token_places];
-  constexpr PackedCellShare certain;
-  for (unsigned i = threadIdx.x; i < class_count * token_places; i += blockDim.x) {
-    const unsigned kind = i / token_places;
-    if (i % token_places < cell_tokens)
-      shares[kind][place_of_token(i % token_places)] = kind > 0 ? task.code_shares[i] : certain;
+/// What the warps of a block share: the shares of tokens and of classes.
+struct SharedShares {
+  PackedCellShare codes[class_count][token_places];
+  PackedCellShare classes[class_count][class_places];
+  SharedParents parents;
+
+  /// By all threads of a block, which wait.
+  __device__ void load(const ChainEncodeTask& task) {
+    for (unsigned i = threadIdx.x; i < class_count * token_places; i += blockDim.x)
+      if (i % token_places < cell_tokens)
+        codes[i / token_places][place_of_token(i % token_places)] = task.code_shares[i];
+    for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
+      classes[i / class_places][i % class_places] = task.class_shares[i];
+    parents.fill(task.chains.rank);
   }
-  __syncthreads();
+};
+
+/// Codes segment `number` of those of codes, by a warp. Returns whether there is one.
+__device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedShares& shared,
+                                    std::uint32_t number) {
   const CellsChains& chains = task.chains;
   const std::uint32_t blocks_of_lane = *chains.blocks_of_lane;
-  std::uint32_t number = blockIdx.x * CellsPolicy::encoder_warps + threadIdx.x / 32;
   int pass = 0;
   if (!find_pass(chains, number, pass,
                  [&](int p) { return chains.code_segments(p, blocks_of_lane); })) {
-    return;
+    return false;
   }
   const CodeBlocks blocks(chains, pass, number, blocks_of_lane);
   const std::uint32_t entry =
       chains.segments[pass].first + chains.segments[pass].of_classes + number;
-  // Room for a segment: as many words as codes, times `room`, and a batch more.
+  // Capacity of a segment: as many words as codes, times `room`, and a batch more.
   const std::uint64_t blocks_before =
       chains.first_live(pass) + std::uint64_t{number} * 32 * blocks_of_lane;
   std::uint16_t* const begin =
@@ -134,49 +150,36 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
   CUSZI_NO_UNROLL
   for (std::uint32_t round = blocks.rounds; round-- > 0;) {
     const bool on = round < blocks.of_lane;
-    const std::uint64_t coded = next_coded;
-    const PackedCellShare* const own = shares[on ? chains.classes[block] : 0];
+    const std::uint64_t coded = on ? next_coded : 0;
+    const PackedCellShare* const own = shared.codes[chains.classes[block]];
     const std::uint32_t before =
         round > 0 && round - 1 < blocks.of_lane ? blocks.numbers[(round - 1) * 32] : 0;
     next_coded = chains.coded_of(before);
     CUSZI_NO_UNROLL
     for (int first = cell_block_codes - load_batch; first >= 0; first -= load_batch) {
-      const uint4 codes = on ? next : make_uint4(0, 0, 0, 0);
-      const auto now_coded = static_cast<unsigned>(coded >> first);
+      const uint4 codes = next;
       next =
           first > 0 ? load(block, first - load_batch) : load(before, cell_block_codes - load_batch);
       if (words.begin() - begin < load_batch * static_cast<int>(largest_step_words)) {
         if (threadIdx.x % 32 == 0) *task.has_overflown = 1;
-        return;
+        return true;
       }
-      if (__any_sync(~0U, has_large(codes))) {
-        put_batch<true>(codes, now_coded, own, state, words);
-      } else {
-        put_batch<false>(codes, now_coded, own, state, words);
-      }
+      put_batch(codes, static_cast<unsigned>(coded >> first), own, state, words);
     }
     block = before;
   }
   finish_segment(task, entry, blocks.lanes, state, end, words);
+  return true;
 }
 
-/// A warp a segment of classes.
-__global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
-    encode_classes(const __grid_constant__ ChainEncodeTask task) {
-  __shared__ PackedCellShare shares[class_count][class_places];
-  __shared__ SharedParents parents;
-  parents.fill(task.chains.rank);
-  for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
-    shares[i / class_places][i % class_places] = task.class_shares[i];
-  __syncthreads();
+/// Codes segment `number` of those of classes, by a warp.
+__device__ void encode_class_segment(const ChainEncodeTask& task, const SharedShares& shared,
+                                     std::uint32_t number) {
   const CellsChains& chains = task.chains;
-  std::uint32_t number = blockIdx.x * CellsPolicy::encoder_warps + threadIdx.x / 32;
-  const std::uint32_t all = number;
+  std::uint16_t* const end = task.class_words + (std::uint64_t{number} + 1) * class_segment_words;
   int pass = 0;
-  if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; }))
-    return;
+  find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; });
   const ClassRuns runs(chains, pass, number);
-  std::uint16_t* const end = task.class_words + (std::uint64_t{all} + 1) * class_segment_words;
   SegmentWords words(end);
   std::uint32_t state = lane_start;
   std::uint32_t tile = runs.tiles_of_run;
@@ -191,7 +194,8 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
     const std::uint8_t* const row =
         chains.classes + (std::uint64_t{runs.first_tile} + tile) * tile_blocks;
     const std::uint32_t number_in_tile = runs.first_block + block;
-    return shares[parents.context(row, number_in_tile, tile == 0)][row[number_in_tile]];
+    return shared
+        .classes[shared.parents.context(row, number_in_tile, tile == 0)][row[number_in_tile]];
   };
   PackedCellShare next[class_batch];
   const auto look_ahead = [&] {
@@ -210,6 +214,17 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encoder_warps)
     for (const PackedCellShare& share : now) put_symbol(share, state, words);
   }
   finish_segment(task, chains.segments[pass].first + number, runs.lanes, state, end, words);
+}
+
+/// A warp a segment at a time, those of classes first, which take longest.
+__global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
+    encode_segments(const __grid_constant__ ChainEncodeTask task, std::uint32_t of_classes) {
+  __shared__ SharedShares shared;
+  shared.load(task);
+  std::uint32_t number = ChainWarps::first();
+  for (; number < of_classes; number += ChainWarps::step())
+    encode_class_segment(task, shared, number);
+  while (encode_code_segment(task, shared, number - of_classes)) number += ChainWarps::step();
 }
 
 /// A thread block a segment: states, then words, by 32 bits.
@@ -244,16 +259,9 @@ void encode_chains(DeviceContext& gpu, const ChainEncodeTask& task) {
     of_classes += task.chains.segments[pass].of_classes;
     of_codes += task.chains.segments[pass].of_codes;
   }
-  constexpr unsigned threads = 32 * CellsPolicy::encoder_warps;
-  gpu.streams().fork([&] {
-    encode_classes<<<blocks_for(of_classes, CellsPolicy::encoder_warps), threads, 0,
-                     gpu.stream()>>>(task);
-    check_launch("encode_classes");
-  });
-  encode_codes<<<blocks_for(of_codes, CellsPolicy::encoder_warps), threads, 0, gpu.stream()>>>(
-      task);
-  check_launch("encode_codes");
-  gpu.streams().join();
+  const unsigned blocks = ChainWarps::blocks(of_classes + of_codes, gpu.device().multiprocessors);
+  encode_segments<<<blocks, 32 * CellsPolicy::chain_warps, 0, gpu.stream()>>>(task, of_classes);
+  check_launch("encode_segments");
 }
 
 void store_chains(DeviceContext& gpu, const ChainEncodeTask& task, std::uint32_t entries,

@@ -84,11 +84,50 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   }
 }
 
-/// Eight threads a block of codes, eight codes each. Those of a block count in tables of their own,
-/// so that few add to one place at once.
+/// Eight codes of a block, as a thread counts them.
+struct EightCodes {
+  static constexpr unsigned parts = 8;  ///< of a block
+
+  std::uint32_t kind = 0;  ///< class of the block; none of class 0 are counted
+  uint4 codes{};
+  unsigned coded = 0;  ///< a bit a code
+
+  __device__ void load(const CellsChains& chains, std::uint64_t block, unsigned part) {
+    if (kind == 0) return;
+    codes = reinterpret_cast<const uint4*>(chains.codes)[block * parts + part];
+    coded =
+        static_cast<unsigned>(chains.coded_of(static_cast<std::uint32_t>(block)) >> (8 * part)) &
+        0xFFU;
+  }
+  /// Counts small tokens in `small`, others in `large`.
+  __device__ void count(std::uint32_t* small, std::uint32_t* large) const {
+    const std::uint32_t pairs[4] = {codes.x, codes.y, codes.z, codes.w};
+    // Codes that are not coded are 0.
+    std::uint32_t zeros = static_cast<unsigned>(__popc(coded)) - 8;
+    CUSZI_UNROLL
+    for (const std::uint32_t pair : pairs) {
+      CUSZI_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const int code = static_cast<std::int16_t>(pair >> (16 * half));
+        const std::uint32_t token = small_token_of(code);
+        if (code == 0) {
+          ++zeros;
+        } else if (token < small_tokens) {
+          atomicAdd(small + token, 1U);
+        } else {
+          atomicAdd(large + token_of_code(code).token - small_tokens, 1U);
+        }
+      }
+    }
+    if (zeros != 0) atomicAdd(small, zeros);
+  }
+};
+
+/// Eight threads a block of codes. Those of a block count in tables of their own, so that few add
+/// to one place at once. Classes are loaded two blocks ahead, codes one.
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
     count_tokens(const __grid_constant__ CellsChains chains, SymbolCounts* counts) {
-  constexpr unsigned parts = 8;
+  constexpr unsigned parts = EightCodes::parts;
   constexpr unsigned places = 32;  // of small tokens
   __shared__ std::uint32_t small[parts][class_count * places + 1];
   __shared__ std::uint32_t large[class_count][token_places - small_tokens];
@@ -100,34 +139,20 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   const unsigned part = threadIdx.x % parts;
   const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / parts;
-  for (std::uint64_t i = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / parts; i < blocks;
-       i += step) {
-    const std::uint32_t kind = chains.classes[i];
-    if (kind == 0) continue;
-    const uint4 loaded = reinterpret_cast<const uint4*>(chains.codes)[i * parts + part];
-    const std::uint64_t coded = chains.coded_of(static_cast<std::uint32_t>(i));
-    const std::uint32_t pairs[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-    std::uint32_t* const own = small[part] + kind * places;
-    // Codes that are not coded are 0.
-    std::uint32_t zeros = static_cast<unsigned>(__popc(coded >> (8 * part) & 0xFFU)) - 8;
-    CUSZI_UNROLL
-    for (const std::uint32_t pair : pairs) {
-      CUSZI_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        const int code = static_cast<std::int16_t>(pair >> (16 * half));
-        if (code == 0) {
-          ++zeros;
-          continue;
-        }
-        const std::uint32_t token = small_token_of(code);
-        if (token < small_tokens) {
-          atomicAdd(own + token, 1U);
-        } else {
-          atomicAdd(&large[kind][token_of_code(code).token - small_tokens], 1U);
-        }
-      }
-    }
-    if (zeros != 0) atomicAdd(own, zeros);
+  const auto kind_of = [&](std::uint64_t block) {
+    return block < blocks ? std::uint32_t{chains.classes[block]} : 0U;
+  };
+  std::uint64_t block = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / parts;
+  EightCodes now{kind_of(block)};
+  now.load(chains, block, part);
+  EightCodes next{kind_of(block + step)};
+  CUSZI_NO_UNROLL
+  for (; block < blocks; block += step) {
+    next.load(chains, block + step, part);
+    const EightCodes after{kind_of(block + 2 * step)};
+    if (now.kind != 0) now.count(small[part] + now.kind * places, large[now.kind]);
+    now = next;
+    next = after;
   }
   __syncthreads();
   for (unsigned i = threadIdx.x; i < class_count * places; i += blockDim.x) {

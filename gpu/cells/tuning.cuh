@@ -13,11 +13,13 @@ struct CellsPolicy {
                                      : Shape::rank == 3 ? 10
                                                         : 8;
 
-  static constexpr unsigned fit_threads = 256;
+  static constexpr unsigned fit_threads = 512;
 
-  /// Chains: a warp a segment; warps of a block share tables in shared memory.
-  static constexpr unsigned encoder_warps = 4;
-  static constexpr unsigned decoder_warps = 4;
+  /// Chains: a warp a segment at a time; warps of a block share tables in shared memory. A block a
+  /// multiprocessor, so that all have equally many warps.
+  static constexpr unsigned chain_warps = 32;
+  /// Decoding classes, which have few segments, pass by pass.
+  static constexpr unsigned class_warps = 2;
 
   /// Counting tokens and contexts: blocks of a multiprocessor that take blocks of codes in turn.
   static constexpr unsigned count_threads = 256;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -14,6 +13,7 @@
 #include "core/cells/slices.hpp"
 #include "cpu_ref/cells/chains.hpp"
 #include "test_data/random.hpp"
+#include "tests/support/catch.hpp"
 
 namespace cuszi {
 
