@@ -81,7 +81,7 @@ TEST_CASE("fields are the same on every machine") {
       {"sparse", 0x585F792050233F40},  {"constant", 0x648687190848CCAF},
       {"missing", 0xC58886B1494861C5}, {"filled", 0xC77B54950E9A5AE2},
       {"wide", 0xD8170FBB21FCA43B},    {"ramp", 0xA6EE30903D2FD766},
-      {"steps", 0x92497FB5ACFB1462}};
+      {"steps", 0x92497FB5ACFB1462},   {"slices", 0xA288E7329D9ABA50}};
   for (const auto& [kind, name] : field_kinds) {
     INFO(name);
     CHECK(block_hash(make_field(kind, {2, 5, 6, 7}, DType::f32, 42)) ==
