@@ -7,8 +7,7 @@
 
 namespace cuszi {
 
-// What <bit> counts, also in code for a device, where that of the host's library must not be relied
-// on.
+// std::bit_width() and its kin, also for device code, which may not call <bit>.
 
 CUSZI_HD inline unsigned bit_width_of(std::uint64_t x) {
 #if defined(__CUDA_ARCH__)
@@ -25,7 +24,7 @@ CUSZI_HD inline unsigned bit_width_of(std::uint32_t x) {
 #endif
 }
 
-/// The number of zero bits below the lowest set bit of `x`, which must not be 0.
+/// The number of trailing zero bits of `x` > 0.
 CUSZI_HD inline int trailing_zeros_of(std::uint64_t x) {
 #if defined(__CUDA_ARCH__)
   return __ffsll(static_cast<long long>(x)) - 1;

@@ -13,10 +13,10 @@ namespace cuszi {
 
 inline constexpr int half_word = 32;  ///< bits
 
-/// Appends small bit fields to a byte string, the first bit in the highest place.
+/// Appends bit fields to a byte string, most significant bit first.
 class BitWriter {
  public:
-  /// Writes the lowest 0 to 64 bits of `value`, which has no others.
+  /// 0 to 64 bits; higher bits of `value` must be 0.
   void put(std::uint64_t value, int bits) {
     if (bits > half_word) {
       put(value >> half_word, bits - half_word);
@@ -36,16 +36,16 @@ class BitWriter {
 
  private:
   std::vector<std::byte> bytes_;
-  std::uint64_t pending_ = 0;  ///< its lowest bits are not yet in `bytes_`
-  int count_ = 0;              ///< of those, below 8
+  std::uint64_t pending_ = 0;  ///< the lowest `count_` bits are not yet in `bytes_`
+  int count_ = 0;              ///< below 8
 };
 
-/// Reads what BitWriter wrote. Throws ArchiveError naming `what` beyond the end.
+/// Reads what BitWriter wrote. Reading past the end throws ArchiveError naming `what`.
 class BitReader {
  public:
   BitReader(Bytes bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
 
-  /// A field of 0 to 64 bits.
+  /// 0 to 64 bits.
   std::uint64_t get(int bits) {
     if (bits > half_word) {
       const std::uint64_t high = get(bits - half_word);
@@ -57,8 +57,8 @@ class BitReader {
     return value;
   }
 
-  /// The number of one bits before the next zero bit, which is read, too. Throws ArchiveError if it
-  /// is above `limit`.
+  /// The number of one bits before the next zero bit, which is read too. Throws ArchiveError above
+  /// `limit`.
   unsigned get_ones(unsigned limit) {
     for (unsigned ones = 0;;) {
       const BitCount seen = std::min<BitCount>(left(), window_bits);
@@ -73,7 +73,7 @@ class BitReader {
     }
   }
 
-  /// The number of bytes of which at least one bit has been read.
+  /// The bytes read so far, partly read ones included.
   ByteCount bytes_read() const { return ceil_div(at_, 8); }
 
   void expect_end() const {
@@ -81,12 +81,12 @@ class BitReader {
   }
 
  private:
-  static constexpr BitCount window_bits = 57;  ///< that any position leaves of eight bytes
+  static constexpr BitCount window_bits = 57;  ///< of eight bytes, from any bit position
 
   BitCount left() const { return 8 * bytes_.size() - at_; }
   [[noreturn]] void throw_truncated() const { throw ArchiveError(what_ + " are truncated"); }
 
-  /// The next window_bits bits in the highest places; beyond the end zeros.
+  /// The next window_bits bits, left-aligned; zeros past the end.
   std::uint64_t window() const {
     const std::byte* const next = bytes_.data() + at_ / 8;
     const std::size_t there = std::min(bytes_.size() - at_ / 8, sizeof(std::uint64_t));
@@ -106,17 +106,17 @@ class BitReader {
   BitCount at_ = 0;
 };
 
-/// Writes `value` in unary: `value` one bits, then a zero bit.
+/// `value` one bits, then a zero bit.
 inline void put_unary(std::uint64_t value, BitWriter& out) {
   constexpr std::uint64_t ones = (std::uint64_t{1} << half_word) - 1;
   for (; value > half_word; value -= half_word) out.put(ones, half_word);
   out.put((ones >> (half_word - static_cast<int>(value))) << 1, static_cast<int>(value) + 1);
 }
-/// Reads a number in unary, as put_unary() writes it. Throws ArchiveError if it is above `limit`.
+/// Reads what put_unary() wrote. Throws ArchiveError above `limit`.
 inline unsigned get_unary(BitReader& in, unsigned limit) { return in.get_ones(limit); }
 
-/// A number below 2^32 - 1 in about twice the bits that it has (Elias 1975): with n bits of number
-/// + 1, n - 1 in unary and those below the leading one.
+/// Elias gamma code (Elias 1975) of value + 1, below 2^32: n - 1 in unary, then the n - 1 bits
+/// below the leading one.
 inline int gamma_bits(std::uint32_t value) {
   return 2 * static_cast<int>(std::bit_width(value + 1)) - 1;
 }
@@ -125,7 +125,6 @@ inline void put_gamma(std::uint32_t value, BitWriter& out) {
   put_unary(static_cast<unsigned>(below), out);
   out.put((value + 1) & ((1U << below) - 1), below);
 }
-/// Reads a number that put_gamma() has written. Throws ArchiveError.
 inline std::uint32_t get_gamma(BitReader& in) {
   constexpr unsigned most_below = 31;
   const unsigned below = get_unary(in, most_below);

@@ -17,7 +17,7 @@ namespace cuszi {
 static_assert(std::endian::native == std::endian::little,
               "archives are little-endian and read by copying");
 
-/// Appends numbers to a growing byte string, little-endian; `varint` is LEB128.
+/// Appends little-endian numbers to a byte string; `varint` is LEB128.
 class ByteWriter {
  public:
   template <class T>
@@ -40,8 +40,8 @@ class ByteWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what ByteWriter wrote. Every read is checked: running over the end, or a varint that does
-/// not fit 64 bits, throws ArchiveError naming `what`.
+/// Reads what ByteWriter wrote. Reading past the end, or a varint above 64 bits, throws
+/// ArchiveError naming `what`.
 class ByteReader {
  public:
   ByteReader(Bytes bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
@@ -72,13 +72,11 @@ class ByteReader {
     return part;
   }
 
-  /// What has not been read yet.
   Bytes rest() const { return bytes_.subspan(at_); }
 
   ByteCount position() const { return at_; }
   ByteCount remaining() const { return bytes_.size() - at_; }
 
-  /// Throws ArchiveError if anything is left unread.
   void expect_end() const {
     if (remaining() != 0) throw ArchiveError(what_ + " holds unknown bytes at its end");
   }

@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// Costs are integers, in units of 2^-16 bits, so that every backend decides alike.
+/// Units of 2^-16 bits: integers, so that every backend decides alike.
 using Cost = std::uint64_t;
 inline constexpr int cost_bits = 16;
 
@@ -31,10 +31,9 @@ CUSZI_HD constexpr std::uint32_t log2_of_mantissa(std::uint32_t mantissa) {
   return log;
 }
 
-/// log2_of_mantissa() of every mantissa.
 extern const std::array<std::uint32_t, std::size_t{1} << log2_mantissa_bits> log2_table;
 
-/// The binary logarithm of x > 0 in units of 2^-cost_bits, of its 12 highest bits below the first.
+/// log2(x) for x > 0, in units of 2^-cost_bits, from the 12 bits below the leading one.
 CUSZI_HD inline std::uint32_t log2_of(std::uint64_t x) {
   const int exponent = static_cast<int>(bit_width_of(x)) - 1;
   const std::uint64_t aligned = exponent >= log2_mantissa_bits

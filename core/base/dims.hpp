@@ -10,23 +10,23 @@
 
 namespace cuszi {
 
-/// Extents along z, y, x: how the three-dimensional predictors see a field.
+/// Extents along z, y, x.
 using Extents3 = std::array<std::uint64_t, 3>;
 
-/// The extents of a field, slowest first, as NumPy, HDF5 and SDRBench file names give them.
-/// One to four dimensions, each at least 1; the number of values is below 2^60.
+/// Extents, slowest first as in NumPy and HDF5: 1 to 4 dimensions of at least 1, fewer than 2^60
+/// values.
 class Dims {
  public:
   static constexpr int max_rank = 4;
 
   Dims() = default;
-  /// Throws UsageError if the extents are not valid.
+  /// Throws UsageError if the extents are invalid.
   Dims(std::initializer_list<std::uint64_t> extents);
 
-  /// The dims with these extents, or nothing if they are not valid.
+  /// Returns nullopt if the extents are invalid.
   static std::optional<Dims> make(std::span<const std::uint64_t> extents);
 
-  /// Reads "100x500x500". Throws UsageError otherwise.
+  /// Parses text like "100x500x500". Throws UsageError.
   static Dims parse(std::string_view text);
 
   int rank() const { return rank_; }
@@ -36,10 +36,10 @@ class Dims {
   }
   std::uint64_t count() const;
 
-  /// These dims without the dimensions of extent 1 (rank at least 1).
+  /// Without dimensions of extent 1; rank at least 1.
   Dims squeezed() const;
 
-  /// Squeezed, the two slowest of four merged, padded with ones in front.
+  /// Squeezed, the two slowest of four merged, padded in front.
   Extents3 as_3d() const;
 
   std::string to_string() const;
@@ -53,7 +53,7 @@ class Dims {
 
 constexpr std::uint64_t count_of(const Extents3& e) { return e[0] * e[1] * e[2]; }
 
-/// How many of the extents are more than 1, at least one.
+/// The number of extents above 1, at least 1.
 constexpr int rank_of(const Extents3& e) {
   const int rank = (e[0] > 1 ? 1 : 0) + (e[1] > 1 ? 1 : 0) + (e[2] > 1 ? 1 : 0);
   return rank == 0 ? 1 : rank;

@@ -13,7 +13,7 @@
 
 namespace cuszi {
 
-/// The type of a field's values; the numbers stand in archives.
+/// Numbers in archives.
 enum class DType : std::uint8_t { f32 = 0, f64 = 1 };
 
 constexpr ByteCount size_of(DType dtype) { return dtype == DType::f32 ? 4 : 8; }
@@ -23,12 +23,10 @@ constexpr std::string_view name_of(DType dtype) { return dtype == DType::f32 ? "
 template <class T>
 inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32 : DType::f64;
 
-/// The unsigned integer as wide as T, for looking at a value's bits.
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-/// Calls `f` with a zero of the C++ type that `dtype` stands for: the one place where a run-time
-/// dtype becomes a template argument.
+/// Calls `f` with a zero of the C++ type of `dtype`.
 template <class F>
 decltype(auto) with_type_of(DType dtype, F&& f) {
   if (dtype == DType::f32) return f(float{});

@@ -5,10 +5,10 @@
 
 namespace cuszi {
 
-/// What went wrong: a front end tells its user apart what to do about it.
+/// Error category; front ends map it to an exit code and a hint.
 enum class ErrorKind { usage, input, archive, bound, device, output, memory, internal };
 
-/// What an error says should be chosen otherwise, for front ends to name as their users know it.
+/// The setting to change after an error; front ends name it in their users' terms.
 enum class Setting {
   none,
   alpha,
@@ -20,8 +20,7 @@ enum class Setting {
   interp,
 };
 
-/// Base of every exception of the project. The message is one line that names the offending value
-/// and what would be accepted.
+/// The message is one line with the offending value and what is accepted.
 class Error : public std::runtime_error {
  public:
   ErrorKind kind() const noexcept { return kind_; }
@@ -36,49 +35,46 @@ class Error : public std::runtime_error {
   Setting setting_;
 };
 
-/// A setting, or a combination of settings, that cannot be honoured.
+/// A setting, or a combination of settings, that is not supported.
 struct UsageError : Error {
   explicit UsageError(const std::string& message, Setting setting = Setting::none)
       : Error(ErrorKind::usage, message, setting) {}
 };
 
-/// An input that cannot be read or whose size does not match its dims.
+/// An input that cannot be read or does not match its dims.
 struct InputError : Error {
   explicit InputError(const std::string& message)
       : Error(ErrorKind::input, message, Setting::none) {}
 };
 
-/// An archive that is damaged, truncated, hostile, or not ours.
+/// An archive that is damaged, truncated, hostile, or of another format.
 struct ArchiveError : Error {
   explicit ArchiveError(const std::string& message)
       : Error(ErrorKind::archive, message, Setting::none) {}
 };
 
-/// A restored value that is further from the original than the bound allows.
 struct BoundError : Error {
   explicit BoundError(const std::string& message)
       : Error(ErrorKind::bound, message, Setting::none) {}
 };
 
-/// A device, a driver, a library or memory that is not there.
+/// A device, driver, library or device memory is unavailable.
 struct DeviceError : Error {
   explicit DeviceError(const std::string& message, Setting setting = Setting::none)
       : Error(ErrorKind::device, message, setting) {}
 };
 
-/// Memory of the host that is not there; the message says how much was asked for.
 struct MemoryError : Error {
   explicit MemoryError(const std::string& message, Setting setting = Setting::none)
       : Error(ErrorKind::memory, message, setting) {}
 };
 
-/// An output that exists already or cannot be written.
 struct OutputError : Error {
   explicit OutputError(const std::string& message)
       : Error(ErrorKind::output, message, Setting::none) {}
 };
 
-/// What cannot be unless this project has a defect.
+/// A defect of this project.
 struct InternalError : Error {
   explicit InternalError(const std::string& message)
       : Error(ErrorKind::internal, "internal error: " + message, Setting::none) {}

@@ -8,10 +8,8 @@
 
 namespace cuszi {
 
-/// While it lives, its thread's arithmetic is IEEE's: rounded to nearest, with subnormal numbers,
-/// and without traps. Callers and other libraries in the process may have set their threads to
-/// flush those to zero, which would change bytes, or to trap exceptions, which values that are
-/// infinite or signalling raise. Restores what was set before, and which exceptions had been seen.
+/// Sets the thread's arithmetic to IEEE (round to nearest, subnormals, no traps) for its lifetime,
+/// because flushed subnormals would change bytes. Restores modes and exception flags.
 class IeeeArithmetic {
  public:
   IeeeArithmetic() : before_(get()) {

@@ -8,12 +8,11 @@
 
 namespace cuszi {
 
-/// Memory that grows as needed, aligned for every dtype and not initialised: pages that are never
-/// written cost nothing.
+/// Uninitialised memory that grows on demand, aligned for every dtype.
 template <class T>
 class GrowingMemory {
  public:
-  /// Room for `count` values; what it held is lost if it has to grow.
+  /// Returns `count` values; growing discards the contents.
   std::span<T> first(std::size_t count) {
     if (size_ < count) {
       values_.reset();
@@ -29,10 +28,8 @@ class GrowingMemory {
   std::size_t size_ = 0;
 };
 
-/// Growing memory for values, and how much of it they take.
 class Buffer {
  public:
-  /// Makes room for `size` bytes; what it held is lost if it has to grow.
   MutableBytes resize(ByteCount size) { return view_ = memory_.first(size); }
 
   MutableBytes view() const { return view_; }

@@ -8,12 +8,10 @@ namespace cuszi {
 
 inline constexpr ByteCount hash_block_bytes = 16 * 1024;
 
-/// The checksum of archives: XXH64 (seed 0) over the XXH64 hashes, as little-endian words, of the
-/// 16 KiB blocks of `bytes` (the last one may be short; no bytes have no blocks). Blocks are
-/// independent, so that many threads can hash one string.
+/// The checksum of archives: XXH64 (seed 0) of the little-endian XXH64 hashes of `bytes`' 16 KiB
+/// blocks; an empty string has none. Blocks can be hashed in parallel.
 std::uint64_t block_hash(Bytes bytes);
 
-/// The checksum, given the hashes of the blocks.
 std::uint64_t combine_block_hashes(std::span<const std::uint64_t> hashes);
 
 }  // namespace cuszi

@@ -1,15 +1,13 @@
 #pragma once
 
-/// Marks a function that both the host and the device may call.
 #if defined(__CUDACC__)
 #define CUSZI_HD __host__ __device__
 #else
 #define CUSZI_HD
 #endif
 
-/// Begins a constant table in a host and device function: `CUSZI_TABLE double table[]{...}`. In a
-/// device's memory, where threads of a warp look up different entries at once; constants proper are
-/// handed out one after the other.
+/// Declares a constant table for host and device. In global memory, because constant memory
+/// serialises a warp's different lookups.
 #if defined(__CUDA_ARCH__)
 #define CUSZI_TABLE static __device__ const
 #else
@@ -26,8 +24,8 @@
 
 namespace cuszi {
 
-/// Calls step(i) for all i from 0 to count - 1. A device unrolls such loops, unless they are long,
-/// so that arrays which are indexed by i can stay in registers.
+/// Calls step(i) for i in [0, count). Device code unrolls short loops, so that arrays indexed by i
+/// stay in registers.
 template <int count, bool is_short = count <= 64, class Step>
 CUSZI_HD inline void for_each_of(const Step& step) {
   if constexpr (is_short) {

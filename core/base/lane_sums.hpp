@@ -7,15 +7,13 @@
 
 namespace cuszi {
 
-/// Number of partial sums of a sum that decides bytes. Partial sum k adds up the terms whose number
-/// mod 32 is k, in ascending order; tree_sum() adds up the partial sums. A lane of a warp, or of a
-/// vectorised loop, computes one of them.
+/// Partial sums of a sum that decides bytes. Partial sum k adds the terms k, k + 32, ... in order;
+/// tree_sum() adds the partial sums.
 inline constexpr std::size_t sum_lanes = 32;
 
 using LaneSums = std::array<double, sum_lanes>;
 
-/// Adds up partial sums in one fixed tree: the upper half is added to the lower half until one sum
-/// is left.
+/// Adds the partial sums in one fixed tree: repeatedly the upper half to the lower half.
 CUSZI_HD inline double tree_sum(LaneSums lanes) {
   for (std::size_t half = sum_lanes / 2; half != 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];

@@ -8,7 +8,7 @@
 
 namespace cuszi {
 
-/// The normal equations of a least-squares fit; of the symmetric matrix the upper triangle counts.
+/// The normal equations of a least-squares fit; only the matrix's upper triangle is used.
 template <std::size_t most_unknowns>
 struct NormalEquations {
   unsigned unknowns = 0;
@@ -19,8 +19,8 @@ struct NormalEquations {
   CUSZI_HD double at(unsigned i, unsigned j) const { return matrix[i * most_unknowns + j]; }
 };
 
-/// Takes steps for rows of an equation one after the other. Threads that take rows side by side
-/// have their own kind of this, whose calls begin and end when all threads are there.
+/// Parallel executors have the same interface, with a barrier at the beginning and end of each
+/// call.
 struct RowByRow {
   template <class Step>
   CUSZI_HD void operator()(unsigned first, unsigned end, const Step& step) const {
@@ -28,10 +28,8 @@ struct RowByRow {
   }
 };
 
-/// The solution by Gauss elimination with `ridge` of the trace added to the diagonal; uses up the
-/// equations. Rows are eliminated from the first on, unknowns found from the last on, each
-/// subtracted at once from all right sides above it; so every step is one for all rows side by
-/// side. False, and `x` undefined, if it is not finite.
+/// Gauss elimination in place, with `ridge` of the trace added to the diagonal. Rows of a step are
+/// independent. Returns false, with `x` undefined, if the solution is not finite.
 template <std::size_t most_unknowns, class Rows>
 CUSZI_HD inline bool solve_in_place(NormalEquations<most_unknowns>& a, double ridge,
                                     std::array<double, most_unknowns>& x, const Rows& rows) {

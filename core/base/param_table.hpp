@@ -10,9 +10,8 @@
 
 namespace cuszi {
 
-/// Calls `f` with an empty row of a table of parameters, the one that has this id. A table is a
-/// variant whose rows stand in the order of their ids. Throws ArchiveError, saying of `what` the id
-/// is unknown, if no row has it.
+/// Calls `f` with default parameters of the row with this id. A table is a variant in the order of
+/// ids. Throws ArchiveError, naming `what`, for an unknown id.
 template <class Table, std::size_t Row = 0, class Id, class F>
 auto with_row(Id id, std::string_view what, F&& f)
     -> decltype(f(std::variant_alternative_t<0, Table>{})) {

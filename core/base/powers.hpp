@@ -7,7 +7,7 @@
 
 namespace cuszi {
 
-/// The double 2^exponent, of -1022 to 1023.
+/// 2^exponent as a double, for -1022 to 1023.
 CUSZI_HD inline double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }

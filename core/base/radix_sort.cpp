@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned digit_bits = 11;
 constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
 
-/// Values of type T as integers of the same order.
+/// Maps values of type T to integers of the same order.
 template <class T>
 struct Keys {
   using Key = BitsOf<T>;
@@ -36,7 +36,7 @@ struct Keys {
   }
 };
 
-/// Sorts values of type T, digit by digit, stably; a digit that all have alike is left out.
+/// Stable radix sort; skips digits that all keys share.
 template <class T>
 void sort_as(std::vector<double>& values) {
   using K = Keys<T>;

@@ -4,8 +4,8 @@
 
 namespace cuszi {
 
-/// Sorts values none of which is NaN, -0 before 0: several times as fast as by comparisons where
-/// there are thousands.
+/// Ascending, -0 before 0; none may be NaN. Several times faster than std::sort from thousands of
+/// values on.
 void radix_sort(std::vector<double>& values);
 
 }  // namespace cuszi

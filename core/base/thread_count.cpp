@@ -14,7 +14,7 @@ namespace cuszi {
 
 namespace {
 
-thread_local int chosen_threads = 0;  // 0: none were
+thread_local int chosen_threads = 0;  // 0: not set
 
 std::optional<std::uint64_t> number_at(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -32,7 +32,6 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-/// Where this process stands in the hierarchy of cgroups, version 2: "/a/b"; empty at its root.
 std::string own_cgroup() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -41,7 +40,7 @@ std::string own_cgroup() {
   return "";
 }
 
-/// The least that a cgroup of this process, or one above it, may have; of version 1, its own.
+/// The smallest limit of this process's cgroup and its ancestors (version 1: its own).
 int processors_of_cgroups() {
   int fewest = std::numeric_limits<int>::max();
   const auto limit = [&](const std::string& cpu_max) {
@@ -57,7 +56,6 @@ int processors_of_cgroups() {
   return fewest;
 }
 
-/// The number of processors that the calling thread may run on (affinity).
 int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

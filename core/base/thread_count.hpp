@@ -6,25 +6,23 @@
 
 namespace cuszi {
 
-/// More threads than this, or than there are processors if those are more, are of no use.
+/// Further threads, beyond the processors, gain nothing.
 inline constexpr int most_useful_threads = 16;
 
-/// How many processors the text of a cgroup's cpu.max ("QUOTA PERIOD", in microseconds) stands for,
-/// rounded up; none if it is without limit ("max") or damaged.
+/// Processors of a cgroup's cpu.max ("QUOTA PERIOD", in microseconds), rounded up; nullopt if
+/// unlimited ("max") or malformed.
 std::optional<int> processors_of_quota(std::string_view cpu_max);
 
-/// The count that OMP_NUM_THREADS gives for the outermost level; none if the text is none.
+/// The first number in OMP_NUM_THREADS; nullopt if malformed.
 std::optional<int> threads_of_variable(std::string_view text);
 
-/// How many threads the calling thread may use: what OMP_NUM_THREADS says, else as many as it may
-/// run on processors (affinity) and its cgroup gives it time for. At least 1. Both backends ask.
+/// Threads that the calling thread may use: OMP_NUM_THREADS, else the smaller of its affinity and
+/// its cgroup's limit.
 int usable_threads();
 
-/// What the calling thread's loops take now: usable_threads(), or what a ThreadsScope says.
 int threads_in_use();
 
-/// Sets the number of threads that parallel loops of the calling thread use, until it is destroyed;
-/// none leaves the number unchanged.
+/// Sets the calling thread's number of threads for its lifetime; nullopt leaves it unchanged.
 class ThreadsScope {
  public:
   explicit ThreadsScope(std::optional<int> threads);

@@ -7,8 +7,7 @@
 
 namespace cuszi {
 
-// Numbers as LEB128: 7 bits in a byte, the lowest first; bytes but the last have their highest bit
-// set.
+// LEB128: 7 bits a byte, lowest first; the high bit is set in all but the last.
 
 inline constexpr unsigned most_varint_bytes = 10;
 
@@ -22,14 +21,13 @@ CUSZI_HD inline unsigned varint_bytes(std::uint64_t number) {
   return bytes;
 }
 
-/// Writes the varint_bytes() of a number.
 CUSZI_HD inline void write_varint(std::uint64_t number, std::byte* to) {
   for (; number >= 0x80; number >>= 7) *to++ = static_cast<std::byte>(number | 0x80);
   *to = static_cast<std::byte>(number);
 }
 
-/// Reads the number whose last byte is bytes[last], of a string of such numbers. Returns whether it
-/// fits 64 bits; as ByteReader does, which reads from the front.
+/// Reads, backwards, the number whose last byte is bytes[last] in a sequence of varints. Returns
+/// whether it fits 64 bits.
 CUSZI_HD inline bool read_varint_before(const std::byte* bytes, std::uint64_t last,
                                         std::uint64_t& number) {
   number = 0;

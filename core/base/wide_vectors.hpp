@@ -5,29 +5,25 @@
 
 namespace cuszi {
 
-// Loops over values that do not depend on each other give the same results whatever the width of
-// the processor's vectors. Releases are built for any x86-64 processor, so what is worth it is
-// compiled twice more, for AVX2 and AVX-512, and chosen where it runs. Multiplications and
-// additions are fused only where the code says so (-ffp-contract=off).
+// Hot loops are also compiled for AVX2 and AVX-512 and chosen at run time. Results are the same:
+// iterations are independent, and only explicit FMAs are fused (-ffp-contract=off).
 
-/// What a processor works on at once.
 template <std::size_t doubles_of_vector, bool fuses>
 struct Vectors {
   static constexpr std::size_t doubles = doubles_of_vector;
   static constexpr std::size_t bytes = doubles * sizeof(double);
   static constexpr std::size_t register_bytes = fuses ? bytes : 16;
-  static constexpr bool has_fma = fuses;  ///< fused multiply-add is one instruction
+  static constexpr bool has_fma = fuses;
 
   using Doubles [[gnu::vector_size(doubles_of_vector * sizeof(double))]] = double;
 };
 
-/// What any processor has.
+/// Supported by any processor.
 using PortableVectors = Vectors<4, false>;
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 
-/// Whether this processor has AVX2, and the parts of AVX-512 that all have but the first; both with
-/// fused multiply-add.
+/// AVX2 with FMA.
 inline bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
@@ -37,8 +33,7 @@ inline bool has_avx512() {
          __builtin_cpu_supports("avx512vl") != 0;
 }
 
-/// with_wide_vectors() on a processor that has them. Everything that is called is inlined here, so
-/// that all of it is compiled for them.
+/// gnu::flatten inlines all callees, so that all of `work` is compiled for the wide vectors.
 template <class Work>
 [[gnu::target("avx2,fma"), gnu::flatten, gnu::noinline]] auto call_with_avx2(const Work& work) {
   return work();
@@ -50,16 +45,14 @@ call_with_avx512(const Work& work) {
   return work();
 }
 
-/// Calls work() with loops compiled for the widest vectors that this processor has.
+/// Calls work(), compiled for the widest vectors of this processor.
 template <class Work>
 auto with_wide_vectors(const Work& work) {
   if (has_avx512()) return call_with_avx512(work);
   return has_avx2() ? call_with_avx2(work) : work();
 }
 
-/// Calls work(vectors) with loops compiled for the widest vectors that this processor has.
-/// `vectors` is an object of the matching Vectors type, for work whose code differs by vector
-/// width.
+/// Like with_wide_vectors(), but passes work() the matching Vectors type.
 template <class Work>
 auto with_vectors(const Work& work) {
   if (has_avx512()) return call_with_avx512([&] { return work(Vectors<8, true>{}); });
