@@ -8,7 +8,7 @@ namespace cuszi {
 
 namespace {
 
-/// No part is larger: then sums of them do not overflow.
+/// The sum of three such parts does not overflow.
 constexpr ByteCount most_part_bytes = ByteCount{1} << 61;
 
 void write_grid(const ValueGrid& grid, ByteWriter& out) {
@@ -104,7 +104,6 @@ void check_amendment(const Amendment& amendment, const ArchiveHeader& base) {
     fits = first < dims[axis] && amendment.dims[axis] <= dims[axis] - first;
   }
   if (!fits) throw ArchiveError("the amendment's box does not lie in the field");
-  // What frames and lists of exact values have at least.
   constexpr std::uint64_t most_per_byte = std::uint64_t{1} << 17;
   const ByteCount values = amendment.dims.count() * size_of(base.dtype);
   if (values / most_per_byte > amendment.exact_bytes + amendment.inner_bytes) {

@@ -14,14 +14,12 @@ namespace cuszi {
 
 namespace {
 
-/// A byte that is not ASCII, the name, and line ends that a transfer as text would change.
+/// As in PNG: a byte that is not ASCII, the name, and line ends that text-mode transfers change.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'C', 'U', 'S', 'Z', 'I', '\r', '\n'};
 constexpr std::uint32_t footer_magic = 0x5A535543;  // "CUSZ"
 constexpr std::string_view amended_name = "amended";
 constexpr ByteCount hash_bytes = sizeof(std::uint64_t);
 
-/// The part of `bytes` in front of the hash that ends them. Throws ArchiveError if it does not
-/// match.
 Bytes checked_body(Bytes bytes, const char* what) {
   if (bytes.size() < hash_bytes) throw ArchiveError(std::string(what) + " is truncated");
   const Bytes body = bytes.first(bytes.size() - hash_bytes);

@@ -12,7 +12,7 @@ namespace cuszi {
 
 namespace {
 
-// Numbers whose bytes stand nowhere else in a draft.
+// Bit patterns that occur nowhere else in a draft.
 constexpr double some_min = -0x1.23456789abcdep-7;
 constexpr double some_max = 0x1.3579bdf02468ap+9;
 constexpr double some_half_step = 0x1.fedcba9876543p-11;
@@ -26,7 +26,6 @@ DraftBytes draft_of(Bytes bytes) {
   return draft;
 }
 
-/// Where a number stands in a draft.
 std::uint32_t place_of(double number, Bytes draft) {
   const Bytes wanted = std::as_bytes(std::span(&number, 1));
   const auto at = std::search(draft.begin(), draft.end(), wanted.begin(), wanted.end());
@@ -52,14 +51,12 @@ std::vector<std::byte> coded_table(ByteCount index_bytes, ByteCount code_bytes) 
   return write_frame_header(header);
 }
 
-/// Of a stored or a constant frame.
 std::vector<std::byte> raw_table(FrameKind kind, ByteCount raw_bytes) {
   FrameHeader header = frame_header(kind);
   header.levels.front().sections = {{SectionId::raw, raw_bytes, 0, {}, 0}};
   return write_frame_header(header);
 }
 
-/// Bytes of the index of the chunks of tiles.
 ByteCount index_bytes_of(const FrameShape& shape) {
   return with_type_of(shape.dtype, [&](auto zero) {
     return with_tile_shape(shape.extents(), [&](auto tile) {
@@ -69,7 +66,6 @@ ByteCount index_bytes_of(const FrameShape& shape) {
   });
 }
 
-/// The least number that takes so many bytes as a varint.
 ByteCount least_of_bytes(unsigned bytes) { return ByteCount{1} << (7 * (bytes - 1)); }
 
 }  // namespace

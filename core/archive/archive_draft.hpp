@@ -9,7 +9,7 @@
 
 namespace cuszi {
 
-/// Bytes of an archive around its payload, with gaps for what is not known yet.
+/// Bytes around an archive's payload, with gaps for values not known yet.
 struct DraftBytes {
   static constexpr unsigned room = 120;
 
@@ -17,31 +17,31 @@ struct DraftBytes {
   std::uint32_t size = 0;
 };
 
-/// The header, the frame's table and the footer of an archive of one frame that `tiles` codes, that
-/// is stored or that has one value, before its values are known: for who has no host at hand to
-/// write them. The bytes are those of write_archive_header(), write_frame_header() and
-/// write_archive_footer(); numbers of variable length have a draft for each length.
+/// Templates of an archive of one frame (`tiles`, stored or constant) that a kernel completes to
+/// the bytes of write_archive_header(), write_frame_header() and write_archive_footer(). Numbers of
+/// variable length have a template per length.
 struct ArchiveDraft {
   static constexpr unsigned most_size_bytes = 5;  ///< of a varint: sizes below 2^35
 
-  DraftBytes header;                   ///< of the archive; the hash of what may differ is its end
-  DraftBytes coded[most_size_bytes];   ///< tables, by the bytes of the size of the codes
+  DraftBytes header;                   ///< of the archive; ends with its hash
+  DraftBytes coded[most_size_bytes];   ///< tables, by the varint length of the codes' size
   DraftBytes stored;                   ///< a table
-  DraftBytes constant;                 ///< another one
-  DraftBytes footer[most_size_bytes];  ///< by the bytes of the frame's size, which are the first
+  DraftBytes constant;                 ///< a table
+  DraftBytes footer[most_size_bytes];  ///< by the varint length of the frame's size, which comes
+                                       ///< first
 
-  std::uint32_t mode_at;  ///< in `header`; both bounds follow it
-  std::uint32_t min_at;   ///< in tables; the maximum follows it
+  std::uint32_t mode_at;  ///< in `header`; both bounds follow
+  std::uint32_t min_at;   ///< in tables; the maximum follows
   std::uint32_t half_step_at;
 
   ByteCount index_bytes;  ///< of a coded frame
   ByteCount value_bytes;
-  ByteCount constant_bytes;  ///< of the payload of a constant frame: its value, over and over
+  ByteCount constant_bytes;
 
-  /// For archives with this header, of one frame, without fill values.
+  /// For archives with this header, one frame and no fill values.
   static ArchiveDraft of(const ArchiveHeader& header);
 
-  // A table ends with the size of the last section, the hash of the payload, and the table's own.
+  // A table ends with the size of its last section, the payload's hash and its own.
   static constexpr std::uint32_t hash_bytes = sizeof(std::uint64_t);
   static constexpr std::uint32_t payload_hash_before_end = 2 * hash_bytes;
   static constexpr std::uint32_t kind_at = frame_prefix_bytes + 1;  ///< in tables

@@ -15,29 +15,28 @@ namespace {
 constexpr std::uint32_t frame_magic = 0x4D415246;  // "FRAM"
 constexpr ByteCount max_header_bytes = ByteCount{1} << 24;
 constexpr ByteCount max_payload_bytes = ByteCount{1} << 60;
-constexpr ByteCount free_bytes = 64;  ///< of a payload that a frame may have saved
+constexpr ByteCount free_bytes = 64;  ///< payload that frames of any size may lack
 
-/// By their ids; there is no section of an id without a name.
+/// Indexed by id.
 constexpr std::array<std::string_view, 14> section_names{
     "raw",   "mask-bits", "mask-values", "anchors",      "outliers", "patches", "codebook",
     "index", "codes",     "contexts",    "lattice-hash", "signs",    "bounds",  "optional"};
 
-/// A section's id has the low bits of a byte; the others say how many passes further it is than the
-/// section before, as far as they can: more passes without sections take a filler. What a packed
-/// section was before stands in an entry of its own in front of it.
+/// A section's first byte: low bits are its id, high bits the passes since the section before;
+/// fillers bridge longer distances. A packed section's unpacked size and hash precede it.
 constexpr unsigned id_bits = 4;
 constexpr unsigned id_mask = (1U << id_bits) - 1;
 constexpr unsigned filler = id_mask;
 constexpr unsigned packed_mark = 14;
 constexpr std::size_t max_passes = 4096;
-/// Kinds of sections from 16 on stand behind the size of an entry of SectionId::optional, whose
-/// lowest bit is 1 if a reader cannot do without them.
+/// Ids from 16 on follow a SectionId::optional entry, shifted left by 1; the lowest bit is 1 if
+/// readers need the section.
 constexpr std::uint64_t first_wide_id = std::uint64_t{1} << id_bits;
 constexpr std::uint64_t max_optional_sections = 1024;  // of a frame
 
-/// What stands for FrameKind::coded where the values were transformed.
+/// FrameKind::coded with transformed values.
 constexpr std::uint8_t transformed_kind = 4;
-/// What stands for it where points have bounds of their own.
+/// FrameKind::coded with local bounds.
 constexpr std::uint8_t bounded_kind = 5;
 
 std::uint8_t kind_number(const FrameHeader& header) {
@@ -45,7 +44,7 @@ std::uint8_t kind_number(const FrameHeader& header) {
   return header.bounds ? bounded_kind : static_cast<std::uint8_t>(header.kind);
 }
 
-/// The most that the packed sections of a frame may claim to unpack to.
+/// Limit of the unpacked bytes of a frame's packed sections.
 ByteCount max_unpacked_bytes(const Dims& dims) { return 8 * dims.count() + (1 << 16); }
 
 void write_level_entry(const LevelEntry& level, ByteWriter& out) {
@@ -72,8 +71,7 @@ void write_level_entry(const LevelEntry& level, ByteWriter& out) {
   out.put(level.hash);
 }
 
-/// How many more bytes a frame's sections may have, as they are and unpacked, and how many more
-/// may be optional.
+/// What a frame's further sections may take: bytes, unpacked bytes, optional sections.
 struct Allowance {
   ByteCount bytes;
   ByteCount unpacked;
@@ -91,7 +89,6 @@ Unpacked read_unpacked(ByteReader& in, Allowance& left) {
   return unpacked;
 }
 
-/// Reads the kind of a section that this version does not know.
 std::uint64_t read_wide_id(ByteReader& in, Allowance& left) {
   const std::uint64_t kind = in.varint();
   const std::uint64_t id = kind >> 1;
@@ -104,14 +101,13 @@ std::uint64_t read_wide_id(ByteReader& in, Allowance& left) {
   return id;
 }
 
-/// Reads a level and takes its sections off what is left.
 LevelEntry read_level_entry(ByteReader& in, Allowance& left) {
   LevelEntry level;
   const std::uint64_t sections = in.varint();
   if (sections > in.remaining()) throw ArchiveError("a frame's table is truncated");
   std::size_t pass = 0;
   std::optional<Unpacked> unpacked;  // of the next section
-  unsigned seen = 0;                 // kinds in the pass
+  unsigned seen = 0;                 // ids seen in this pass
   for (std::uint64_t i = 0; i < sections; ++i) {
     const auto packed = in.get<std::uint8_t>();
     const auto id = static_cast<SectionId>(packed & id_mask);

@@ -7,8 +7,7 @@ namespace cuszi {
 
 namespace {
 
-/// Large frames keep a device at its full speed; several let reading, compressing and writing
-/// overlap.
+/// Large frames use a device fully; several overlap reading, compressing, writing.
 ByteCount usual_frame_bytes(ByteCount field_bytes) {
   constexpr ByteCount most = ByteCount{1} << 29;
   return field_bytes <= most ? most : std::clamp(field_bytes / 4, most / 2, most);

@@ -17,7 +17,6 @@ auto with_predictor(PredictorId id, const F& f) {
   return with_row<PredictorParams>(id, "predictor", f);
 }
 
-/// A frame's geometry as a predictor takes it.
 template <class Params>
 auto shape_for(const Dims& dims) {
   if constexpr (std::is_same_v<Params, MultilevelParams> || std::is_same_v<Params, ZfpCoding>) {
@@ -27,7 +26,6 @@ auto shape_for(const Dims& dims) {
   }
 }
 
-/// What a predictor chooses by: one that codes itself in chunks also by the settings of its index.
 template <class Params>
 const auto& choices_for(const FrameConfig& config) {
   if constexpr (std::is_same_v<Params, ZfpCoding>) {

@@ -19,7 +19,6 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 using PerAxis = std::array<bool, Dims::max_rank>;
 
-/// How the passes of a frame refine a lattice of its points, if they do.
 class PassLattice {
  public:
   PassLattice(const FrameHeader& header, const Dims& dims) {
@@ -39,11 +38,10 @@ class PassLattice {
   }
 
   bool exists() const { return multilevel_ != nullptr || cells_ != nullptr; }
-  /// Which of the frame's axes, those of extent 1 aside, are lattice axes. Of two that are merged
-  /// it can be the faster one.
+  /// Lattice axes of extent above 1; the faster of two merged axes can be one.
   const PerAxis& axes() const { return axes_; }
 
-  /// The largest stride up to that of the anchors whose lattice has all the wanted points.
+  /// The largest stride, at most the anchors', whose lattice contains all wanted points.
   std::uint64_t restored_stride(const Selection& wanted) const {
     std::uint64_t stride = cells_ != nullptr ? static_cast<std::uint64_t>(cells_->tile())
                                              : std::uint64_t{1} << multilevel_->lattice.levels;
@@ -54,7 +52,6 @@ class PassLattice {
     }
     return merged_ && axes_[1] ? std::gcd(stride, wanted.from[1]) : stride;
   }
-  /// How many passes restore the points at a stride.
   std::size_t passes(std::uint64_t stride) const {
     if (cells_ != nullptr) return cells_->passes_of_stride(stride);
     return make_schedule(multilevel_->lattice.at_stride(stride)).passes.size();
@@ -66,18 +63,17 @@ class PassLattice {
  private:
   const MultilevelParams* multilevel_ = nullptr;
   const CellsParams* cells_ = nullptr;
-  bool merged_ = false;  ///< the two slowest of four axes count as one
+  bool merged_ = false;
   PerAxis axes_{};
 };
 
-/// What the codes and classes of `cells` take, also those of points outside the field.
+/// Also of points outside the field.
 ByteCount cell_bytes(const CellsParams& params, const Extents3& extents) {
   return cell_grid(params.rank, extents).count() *
          (cell_codes * sizeof(std::int16_t) + tile_blocks);
 }
 
-/// What quant-codes take: those of all levels as they are decoded and what contexts follow from,
-/// and those of the pass in work.
+/// Of all levels as decoded and as magnitudes for contexts, and of the current pass.
 ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
                      const FramePreview& preview) {
   constexpr ByteCount code = sizeof(QuantCode);
@@ -98,7 +94,6 @@ ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
   return points * (code + magnitude) + in_pass * (code + code + context + mask);  // in two orders
 }
 
-/// What goes with the points beside their codes: signs as they are read and as words, and bounds.
 ByteCount side_bytes(const FrameShape& shape, const FrameHeader& header,
                      const FramePreview& preview) {
   ByteCount bytes = header.transform ? ceil_div(shape.points(), 4) : 0;
@@ -112,7 +107,6 @@ const SectionEntry* find_section(const LevelEntry& level, SectionId id) {
   return at == level.sections.end() ? nullptr : &*at;
 }
 
-/// What the mask of a frame takes: words as they are read and point by point, and values.
 ByteCount mask_bytes(const FrameShape& shape, const FrameHeader& header) {
   const ByteCount value_bytes = size_of(shape.dtype);
   const SectionEntry* const values = find_section(header.levels.front(), SectionId::mask_values);
@@ -121,10 +115,9 @@ ByteCount mask_bytes(const FrameShape& shape, const FrameHeader& header) {
   return ceil_div(shape.points(), 4) + header.masked() * of_values;
 }
 
-/// What is read of a payload, and what it is unpacked to.
 ByteCount payload_in_work(const FrameHeader& header, std::size_t levels) {
-  constexpr ByteCount bytes_per_listed_byte = 8;  // an entry in memory has 16, stored at least 3
-  constexpr ByteCount bytes_per_byte = 2;         // as it is read, and unpacked or in words
+  constexpr ByteCount bytes_per_listed_byte = 8;  // 16 in memory, at least 3 stored
+  constexpr ByteCount bytes_per_byte = 2;         // as read, and unpacked or as words
   ByteCount bytes = 0;
   for (std::size_t level = 0; level < std::min(levels, header.levels.size()); ++level) {
     for (const SectionEntry& section : header.levels[level].sections) {
@@ -220,7 +213,7 @@ ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
   const ByteCount value_bytes = size_of(shape.dtype);
   ByteCount bytes = preview.restored.points() * value_bytes;
   if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
-  if (header.kind == FrameKind::lossless) bytes *= 3;  // once more packed, once as planes of bytes
+  if (header.kind == FrameKind::lossless) bytes *= 3;  // packed, and as byte planes
   if (header.kind == FrameKind::coded) {
     bytes += code_bytes(shape, header, preview) + side_bytes(shape, header, preview);
   }
