@@ -8,24 +8,22 @@
 
 namespace cuszi {
 
-/// Interleaved range asymmetric numeral systems (Duda 2013; Giesen 2014) with static tables per
-/// context, for any predictor's quant-codes.
+/// Interleaved rANS (Duda 2013; Giesen 2014) of quant-codes, with static tables per context.
 struct AnsParams {
   static constexpr std::string_view name = "ans";
   static constexpr CoderId id = CoderId::ans;
   static constexpr bool uses_contexts = true;
 
-  std::uint32_t centre = 0;  ///< the code of a prediction error of 0: the predictor's radius
+  std::uint32_t centre = 0;  ///< the code of a prediction error of 0
   IndexKind index = IndexKind::hybrid;
   std::uint32_t partition = 32;
 
-  /// What the user has chosen, for codes around `centre`.
   static AnsParams draft(const FrameConfig& config, std::uint32_t centre) {
     return {centre, config.index.kind, config.index.partition};
   }
 
   void write(ByteWriter& out) const;
-  /// Reads parameters as write() writes them. Throws ArchiveError.
+  /// Throws ArchiveError.
   static AnsParams read(ByteReader& in);
 };
 

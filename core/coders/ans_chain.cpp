@@ -10,13 +10,11 @@ namespace cuszi {
 
 namespace {
 
-/// What a slot costs beside its token: its share of what a lane's last state wastes.
+/// Per-symbol share of the lane's final-state overhead (24 bits / lane).
 constexpr Cost slot_cost = (Cost{24} << cost_bits) / slots_of_lane;
 
-/// Bits that tell a count of at most `most`.
 int count_bits(std::uint64_t most) { return static_cast<int>(std::bit_width(most)); }
 
-/// How often each token of a kind occurs where codes have these.
 Counts magnitude_counts(const Counts& codes) {
   Counts counts{};
   std::copy(codes.begin() + least_magnitude, codes.end(), counts.begin());

@@ -8,43 +8,38 @@
 
 namespace cuszi {
 
-// Slots: what a chain is made of. The codes of contexts that share a table are written as they are,
-// or, where few differ from the centre, by gaps: the code positions of those others, with their
-// signs; the positions, among the others, of those above magnitude 1; and the magnitudes of these.
+// Slots of a chain. A table's codes are direct or, if most are the centre, three lists: run lengths
+// of centre codes with signs, run lengths of magnitude 1, magnitudes of at least 2.
 
-/// What a slot holds, and how its value counts.
 enum class SlotKind : std::uint8_t {
   code,       ///< a quant-code
-  gap,        ///< twice the codes of the centre before another code, plus 1 if that is below it
-  inner_gap,  ///< the codes of magnitude 1 before a larger one or an outlier, among those others
-  magnitude,  ///< of such a larger one; 0 for an outlier
+  gap,        ///< twice the centre codes before another code, plus 1 if that is below the centre
+  inner_gap,  ///< codes of magnitude 1 before a larger one or an outlier
+  magnitude,  ///< of the larger one; 0 for an outlier
 };
 
 inline constexpr unsigned outlier_token = 38;
 inline constexpr std::uint32_t most_gap = (1U << 28) - 1;
-inline constexpr std::uint32_t least_magnitude = 2;  ///< that is told as such
+inline constexpr std::uint32_t least_magnitude = 2;  ///< in SlotKind::magnitude
 
-/// The magnitude of a quant-code: its distance from the centre without the sign; 0 for an outlier.
+/// Distance of a code from the centre; 0 for an outlier.
 CUSZI_HD inline std::uint32_t magnitude_of(QuantCode code, std::uint32_t centre) {
   if (code == outlier_code) return 0;
   return code < centre ? centre - code : code - centre;
 }
-/// The quant-code of a magnitude and a sign. A code beyond 16 bits, which no encoder writes,
-/// becomes an outlier.
+/// Inverse of magnitude_of(). Codes beyond 16 bits, which no encoder writes, become outliers.
 CUSZI_HD inline QuantCode code_of(std::uint32_t magnitude, bool negative, std::uint32_t centre) {
   const std::uint32_t code = negative ? centre - magnitude : centre + magnitude;
   return code <= 0xFFFF ? static_cast<QuantCode>(code) : outlier_code;
 }
 
-/// The value of a slot of SlotKind::gap: `zeros` codes of the centre, at most most_gap, before
-/// another code.
+/// Value of a SlotKind::gap slot; at most most_gap zeros.
 CUSZI_HD inline std::uint32_t gap_before(QuantCode code, std::uint32_t zeros,
                                          std::uint32_t centre) {
   const bool is_below = code != outlier_code && code < centre;
   return zeros << 1 | (is_below ? 1U : 0U);
 }
 
-/// How the value of a slot is written.
 CUSZI_HD inline Token token_of(SlotKind kind, std::uint32_t value, std::uint32_t centre) {
   if (kind == SlotKind::inner_gap) return token_of_number(value);
   if (kind == SlotKind::magnitude) {
@@ -64,7 +59,7 @@ CUSZI_HD inline Token token_of(SlotKind kind, std::uint32_t value, std::uint32_t
   return {token.token, static_cast<std::uint8_t>(token.raw_bits + 1), token.raw << 1 | sign};
 }
 
-/// How many raw bits belong to a token; the sign is the lowest.
+/// Includes the sign, the lowest bit.
 CUSZI_HD constexpr std::uint32_t raw_bits_of(SlotKind kind, std::uint32_t token) {
   switch (kind) {
     case SlotKind::code:
@@ -77,12 +72,10 @@ CUSZI_HD constexpr std::uint32_t raw_bits_of(SlotKind kind, std::uint32_t token)
   }
 }
 
-/// What a quant-code takes at most: a token of the least frequency, and raw bits.
+/// A token of the lowest frequency, and raw bits.
 inline constexpr std::uint64_t most_code_bits =
     probability_bits + raw_bits_of(SlotKind::code, outlier_token - 1);
 
-/// The value of a slot from its token and raw bits; inverts token_of(). `centre` is the code of an
-/// error of 0.
 CUSZI_HD inline std::uint32_t value_of_slot(SlotKind kind, std::uint32_t token, std::uint32_t raw,
                                             std::uint32_t centre) {
   switch (kind) {
@@ -96,42 +89,38 @@ CUSZI_HD inline std::uint32_t value_of_slot(SlotKind kind, std::uint32_t token, 
   }
 }
 
-/// How many tokens slots of a kind can have.
 CUSZI_HD constexpr unsigned tokens_of(SlotKind kind) {
   if (kind == SlotKind::code) return outlier_token + 1;
   return kind == SlotKind::magnitude ? outlier_token + 1 - least_magnitude : token_count;
 }
 
-// Lanes: each has a state in [2^16, 2^32) and shares with the others a string of 16-bit words. The
-// encoder goes through the slots backwards and spills the low half of a state that would overflow;
-// the decoder goes forwards and refills. The states in which the decoder ends carry raw bits.
+// Interleaved rANS states in [2^16, 2^32) that share a string of 16-bit words. The encoder goes
+// backwards, the decoder forwards; its final states carry raw bits.
 
 inline constexpr std::uint32_t most_lanes = 32;
 inline constexpr std::uint64_t slots_of_lane = 1024;
 inline constexpr std::uint64_t slots_of_segment = most_lanes * slots_of_lane;
 
-/// The number of lanes of a segment of `slots` slots. Slot i is slot i / lanes of lane i mod lanes.
+/// Slot i is slot i / lanes of lane i mod lanes.
 CUSZI_HD inline std::uint32_t lanes_of(std::uint64_t slots) {
   return static_cast<std::uint32_t>(ceil_div(slots, slots_of_lane));
 }
 
-/// The lowest state. A lane ends, as the decoder sees it, in this plus 16 raw bits, or none.
+/// The lowest state. The decoder ends a lane in this, plus 16 raw bits in carrying lanes.
 inline constexpr std::uint32_t lane_start = 1U << 16;
 inline constexpr std::uint32_t carried_bits = 16;
 
-/// How many lanes of a segment carry raw bits.
+/// Lanes that carry raw bits in their final state.
 CUSZI_HD inline std::uint32_t carrying_lanes(std::uint32_t lanes, std::uint64_t raw_bits) {
   const std::uint64_t full = raw_bits / carried_bits;
   return full < lanes ? static_cast<std::uint32_t>(full) : lanes;
 }
 
-/// What the encoder needs to know of a token: its frequency and the sum of those before it.
 struct TokenShare {
   std::uint32_t frequency;
   std::uint32_t first;
 };
 
-/// Whether a state has to spill its low half before it takes a token of this frequency.
 CUSZI_HD inline bool spills_for_token(std::uint32_t state, std::uint32_t frequency) {
   return state >= std::uint64_t{frequency} << (32 - probability_bits);
 }
@@ -139,7 +128,7 @@ CUSZI_HD inline std::uint32_t put_token(std::uint32_t state, const TokenShare& s
   return ((state / share.frequency) << probability_bits) + state % share.frequency + share.first;
 }
 
-/// What the lowest bits of a state say: token, frequency, and the place within it.
+/// Packs a decoder table entry: token, frequency and offset within it.
 CUSZI_HD inline std::uint32_t decoder_entry(std::uint32_t token, std::uint32_t frequency,
                                             std::uint32_t place) {
   return token | frequency << 6 | place << 19;
@@ -149,7 +138,7 @@ CUSZI_HD inline std::uint32_t decoder_slot(std::uint32_t state) {
 }
 CUSZI_HD inline std::uint32_t token_of_entry(std::uint32_t entry) { return entry & 63U; }
 
-/// The state without the token of its entry; it may have to be refilled.
+/// May need a refill.
 CUSZI_HD inline std::uint32_t take_token(std::uint32_t state, std::uint32_t entry) {
   return ((entry >> 6) & 0x1FFFU) * (state >> probability_bits) + (entry >> 19);
 }

@@ -11,10 +11,10 @@ namespace cuszi {
 namespace {
 
 constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
-constexpr std::uint32_t least_of_commonest = 64;      ///< frequency: its share is 1 / 64 or more
-constexpr std::uint64_t table_head_bits = 12;         ///< its first context, its counts
+constexpr std::uint32_t least_of_commonest = 64;      ///< minimum frequency of the commonest token
+constexpr std::uint64_t table_head_bits = 12;         ///< first context and counts
 
-/// What a symbol of each frequency costs; nothing where there is none.
+/// By frequency; 0 for 0.
 constinit const auto symbol_costs = [] {
   std::array<std::uint32_t, probability_one + 1> costs{};
   for (std::uint32_t frequency = 1; frequency <= probability_one; ++frequency) {
@@ -38,14 +38,12 @@ std::uint64_t total_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-/// One more than the last token that occurs.
 unsigned end_of(const Counts& counts) {
   unsigned end = token_count;
   while (end > 0 && counts[end - 1] == 0) --end;
   return end;
 }
 
-/// What symbols of these counts cost with these frequencies.
 Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   Cost cost = 0;
   for (unsigned t = 0; t <= table.last; ++t) cost += counts[t] * symbol_costs[table.frequencies[t]];
@@ -58,18 +56,17 @@ std::uint16_t rounded_frequency(std::uint32_t frequency, int mantissa) {
   return static_cast<std::uint16_t>(((frequency + (1U << (shift - 1))) >> shift) << shift);
 }
 
-/// The next smaller frequency of this precision.
 std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
   const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa;
   return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1
                                                : ((frequency - 1) >> shift) << shift);
 }
 
-/// The shares of tokens in units of 1 / probability_one, whatever the precision of their table.
+/// Token probabilities in units of 1 / probability_one, not rounded to a precision.
 struct TokenShares {
-  std::array<std::uint32_t, token_count> share{};  ///< at least 1 of a token that occurs
+  std::array<std::uint32_t, token_count> share{};  ///< at least 1 if the token occurs
   unsigned commonest = 0;
-  unsigned last = 0;  ///< token that occurs, if any does
+  unsigned last = 0;
 
   explicit TokenShares(const Counts& counts) {
     const std::uint64_t total = std::max<std::uint64_t>(total_of(counts), 1);
@@ -85,12 +82,12 @@ struct TokenShares {
   }
 };
 
-/// Rounding up, of rare tokens above all, must not take everything from the commonest.
+/// Rounding up rare tokens must leave a share to the commonest.
 bool has_room_for_commonest(std::uint32_t others) {
   return others < probability_one - least_of_commonest;
 }
 
-/// Frequencies of this precision, of a sum of probability_one.
+/// Rounds to this precision; the sum is probability_one.
 FrequencyTable normalise(const TokenShares& shares, int precision) {
   FrequencyTable table;
   table.precision = precision;
@@ -113,7 +110,7 @@ FrequencyTable normalise(const TokenShares& shares, int precision) {
   return table;
 }
 
-/// Exponent differences from the commonest to the rarest: 0, -1, 1, -2, 2, ...
+/// Maps exponent differences 0, -1, 1, -2, 2, ... to ranks.
 unsigned rank_of_difference(int difference) {
   return static_cast<unsigned>(difference < 0 ? -2 * difference - 1 : 2 * difference);
 }
@@ -122,7 +119,6 @@ int difference_of_rank(unsigned rank) {
   return (rank & 1U) != 0 ? -half : half;
 }
 
-/// Calls visit(exponent before, frequency) for the tokens whose frequency is stored.
 template <class Visit>
 void for_each_stored(const FrequencyTable& table, const Visit& visit) {
   int before = probability_bits;
@@ -133,18 +129,16 @@ void for_each_stored(const FrequencyTable& table, const Visit& visit) {
   }
 }
 
-/// How many mantissa bits a frequency of this exponent is stored with.
 int mantissa_bits_of(int exponent, int precision) {
   return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
 }
 
-/// What a frequency of this exponent takes behind one of the exponent `before`.
 std::uint64_t stored_bits(int exponent, int before, int precision) {
   return rank_of_difference(exponent - before) + 1 +
          static_cast<std::uint64_t>(mantissa_bits_of(exponent, precision));
 }
 
-/// How probable it is that a number is at least the first one of a token, in units of 2^-16.
+/// P(number >= smallest number of the token), in units of 2^-16.
 constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
   constexpr int one = 16;  // bits
   const std::uint64_t h = (std::uint64_t{2} + model.scale % 2) << (model.scale / 2);
@@ -157,8 +151,7 @@ constexpr std::uint32_t share_from(unsigned token, const TokenModel& model) {
 constexpr std::size_t model_scales = std::size_t{1} << TokenModel::scale_bits;
 constexpr std::size_t model_shapes = std::size_t{1} << TokenModel::shape_bits;
 
-/// The shares of all tokens by each model, [scale][shape][token], as share_from() computes them.
-/// Encoders try dozens of models for a table.
+/// [scale][shape][token], tabulated because encoders try dozens of models per table.
 using ModelShares = std::array<std::uint32_t, token_count>;
 constinit const auto model_shares = [] {
   std::array<std::array<ModelShares, model_shapes>, model_scales> shares{};
@@ -172,13 +165,12 @@ constinit const auto model_shares = [] {
   return shares;
 }();
 
-/// The frequency of a token whose share is this: one at least.
+/// At least 1.
 constexpr std::uint16_t frequency_of_share(std::uint64_t share) {
   constexpr std::uint32_t shared = probability_one - token_count;
   return static_cast<std::uint16_t>(1 + (share * shared >> 16));
 }
 
-/// The table of a model for tokens up to `last`, of which each occurs.
 FrequencyTable modelled(const TokenModel& model, unsigned last) {
   FrequencyTable table;
   table.last = last;
@@ -196,7 +188,6 @@ FrequencyTable modelled(const TokenModel& model, unsigned last) {
 
 constexpr std::uint64_t model_table_bits = 1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits;
 
-/// Bits of a table without a model, but for its frequencies.
 std::uint64_t head_bits(unsigned commonest, unsigned last) {
   return 1 + static_cast<std::uint64_t>(gamma_bits(commonest)) + 6 + (last == 0 ? 0 : 2);
 }
@@ -210,7 +201,7 @@ Cost table_cost(const FrequencyTable& table) {
   return bits << cost_bits;
 }
 
-/// What all tables of a model are made of, so that their costs are sums over tokens.
+/// Precomputed sums: pricing a model takes a single pass over tokens.
 class ModelCosts {
  public:
   explicit ModelCosts(const ModelShares& shares) {
@@ -227,7 +218,7 @@ class ModelCosts {
     }
   }
 
-  /// symbol_cost() under modelled().
+  /// symbol_cost() of the model's table.
   Cost of(const Counts& counts, unsigned last) const {
     Cost cost = counts[last] * symbol_costs[as_last_[last]];
     for (unsigned t = 0; t < last; ++t) cost += counts[t] * inner_costs_[t];
@@ -241,14 +232,13 @@ class ModelCosts {
 
  private:
   std::array<std::uint32_t, token_count> inner_costs_{};
-  std::array<std::uint16_t, token_count> inner_{};    ///< frequency before the last token
-  std::array<std::uint16_t, token_count> as_last_{};  ///< frequency of the last token
-  std::array<std::uint16_t, token_count> before_{};   ///< the sum of the frequencies before
+  std::array<std::uint16_t, token_count> inner_{};    ///< as an inner token
+  std::array<std::uint16_t, token_count> as_last_{};  ///< as the last token
+  std::array<std::uint16_t, token_count> before_{};   ///< sum of the frequencies before
   std::array<std::uint8_t, token_count>
-      largest_before_{};  ///< number of the first largest frequency before
+      largest_before_{};  ///< first token of the largest frequency before
 };
 
-/// The token costs of a model, computed once for all models.
 const ModelCosts& model_costs(const TokenModel& model) {
   static const auto all = [] {
     std::vector<ModelCosts> costs;
@@ -260,20 +250,18 @@ const ModelCosts& model_costs(const TokenModel& model) {
   return all[model.scale * model_shapes + model.shape];
 }
 
-/// The precision of a table, and what it costs together with the symbols under it.
 struct BestPrecision {
   int precision = 0;
   Cost cost = 0;
 };
 
-/// A share as tables of each precision store it.
 struct RoundedShare {
-  std::array<std::uint32_t, precisions.size()> costs{};  ///< of a symbol
+  std::array<std::uint32_t, precisions.size()> costs{};
   std::array<std::uint16_t, precisions.size()> frequencies{};
   std::array<std::uint8_t, precisions.size()> exponents{};
 };
 
-/// All that a token other than the commonest can have: encoders price thousands of tables.
+/// Tabulated because encoders price thousands of tables.
 const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
   static const auto all = [] {
     std::array<RoundedShare, probability_one / 2 + 1> shares{};
@@ -290,7 +278,7 @@ const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
   return all;
 }
 
-/// The costs of tables of all precisions, side by side; the coarser one on ties.
+/// Prices all precisions in one pass; the coarser one wins ties.
 BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
   constexpr std::size_t count = precisions.size();
   const auto& rounded = rounded_shares();
@@ -330,7 +318,6 @@ BestPrecision best_precision(const Counts& counts) {
   return best_precision(counts, TokenShares(counts));
 }
 
-/// The scale of the model whose numbers are, on average, about as large as these.
 int scale_of(const Counts& counts, unsigned last) {
   std::uint64_t sum = 0;
   for (unsigned t = 0; t <= last; ++t) sum += counts[t] * number_of(t, 0);
@@ -338,9 +325,9 @@ int scale_of(const Counts& counts, unsigned last) {
   return 2 * static_cast<int>(std::bit_width(mean));
 }
 
-/// The model whose table costs less than this, if one does; the first of the cheapest.
+/// The first of the cheapest models, if cheaper than `lowest`.
 std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost lowest) {
-  constexpr int least_scale = -4;  // about that of the mean
+  constexpr int least_scale = -4;  // relative to the mean's scale
   constexpr int most_scale = 8;
   constexpr Cost head = (table_head_bits + model_table_bits) << cost_bits;
   std::optional<TokenModel> best;
@@ -358,13 +345,12 @@ std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost l
   return best;
 }
 
-/// Neighbouring contexts that share a table.
 struct Cluster {
   std::size_t first;  ///< context
   Counts counts;
   BestPrecision best;
   BestPrecision merged = {};  ///< with the next cluster
-  std::int64_t saving = 0;    ///< of that
+  std::int64_t saving = 0;
 };
 
 void price_merging(Cluster& cluster, const Cluster& next) {

@@ -12,12 +12,10 @@
 
 namespace cuszi {
 
-/// How often each token occurs.
 using Counts = std::array<std::uint64_t, token_count>;
 
-/// A falling distribution of numbers that takes two small ones to tell: that a number is x or more
-/// has probability (h / (h + x))^(2^shape), h being 2^(scale / 2) sixteenths. Heavy tails are what
-/// gaps between clusters have.
+/// Heavy-tailed: P(number >= x) = (h / (h + x))^(2^shape), with h = 2^(scale / 2) / 16. Fits gaps
+/// between clusters.
 struct TokenModel {
   static constexpr int scale_bits = 6;
   static constexpr int shape_bits = 2;
@@ -26,36 +24,32 @@ struct TokenModel {
   unsigned shape = 0;
 };
 
-/// Frequencies of the tokens, of sum probability_one, as they are stored: by a model; or each,
-/// where the commonest token gets what the others leave, and those have an exponent (its difference
-/// to the one before, in unary) and the highest bits of the mantissa.
+/// Token frequencies of sum probability_one. Explicit ones store the exponent's difference to the
+/// previous one (unary) and the top mantissa bits; the commonest token has the remainder.
 struct FrequencyTable {
   std::array<std::uint16_t, token_count> frequencies{};
-  unsigned last = 0;  ///< token with a frequency
+  unsigned last = 0;  ///< largest token
   std::optional<TokenModel> model;
   unsigned commonest = 0;  ///< without a model
-  int precision = 0;       ///< without a model: how many mantissa bits
+  int precision = 0;       ///< without a model: index of the mantissa bits
 
-  /// The table that costs least, together with the tokens that occur so often.
+  /// The table of the lowest cost() for these counts.
   static FrequencyTable fit(const Counts& counts);
-  /// What the table and these tokens (without raw bits) cost.
+  /// Bits of the table and the tokens, without raw bits.
   Cost cost(const Counts& counts) const;
 
   void write(BitWriter& out) const;
-  /// Reads a table, as write() writes it, of tokens below `tokens`. Throws ArchiveError.
+  /// Throws ArchiveError for tokens from `tokens` on.
   static FrequencyTable read(BitReader& in, unsigned tokens);
 };
 
-/// Which contexts share a table: those that are told apart at a loss.
 struct ContextTables {
   std::vector<std::uint8_t> table_of;  ///< [context]
   std::vector<FrequencyTable> tables;
 
-  /// For these counts per context (at least one), neighbouring contexts merged while that saves
-  /// bits.
+  /// Merges neighbouring contexts while that saves bits. Needs at least one context.
   static ContextTables fit(std::span<const Counts> counts);
 
-  /// What tables and tokens (without raw bits) cost.
   Cost cost(std::span<const Counts> counts) const;
 };
 

@@ -7,19 +7,19 @@
 
 namespace cuszi {
 
-// Tokens: numbers below 16 directly, larger ones by exponent and one bit of mantissa. What a token
-// leaves open are raw bits.
+// Tokens: numbers below 16 directly, larger ones by exponent and one mantissa bit; raw bits hold
+// the rest.
 
 inline constexpr unsigned token_count = 64;
 inline constexpr unsigned direct_tokens = 16;
 
 struct Token {
   std::uint8_t token;
-  std::uint8_t raw_bits;  ///< how many
+  std::uint8_t raw_bits;
   std::uint32_t raw;
 };
 
-/// The token of a number below 2^28.
+/// `number` must be below 2^28.
 CUSZI_HD inline Token token_of_number(std::uint32_t number) {
   if (number < direct_tokens) return {static_cast<std::uint8_t>(number), 0, 0};
   const std::uint32_t exponent = bit_width_of(number) - 1;
@@ -36,7 +36,7 @@ CUSZI_HD constexpr std::uint32_t number_of(std::uint32_t token, std::uint32_t ra
   return (2 + ((token - direct_tokens) & 1)) << raw_bits_of_number(token) | raw;
 }
 
-// The probabilities of tokens are frequencies of this sum.
+// Sum of a table's frequencies.
 
 inline constexpr int probability_bits = 12;
 inline constexpr std::uint32_t probability_one = 1U << probability_bits;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint32_t max_chunk = 1U << 20;
 
-/// Run-length coding of lengths: a byte up to 63 is the next symbol's length; a larger one repeats
-/// the length before it (0 at first) byte - 63 times.
+/// A byte up to 63 is the next symbol's length; a larger one repeats the previous length (initially
+/// 0) byte - 63 times.
 constexpr std::uint8_t first_repeat = 64;
 constexpr std::size_t max_repeat = 255 - first_repeat + 1;
 
@@ -47,8 +47,8 @@ std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram)
   if (leaves.size() == 1) lengths[leaves[0]] = 1;
   if (leaves.size() < 2) return lengths;
 
-  // Nodes 0..n-1 are the sorted leaves, n.. the inner nodes in the order they are made, which is
-  // also the order of their weights: both queues are ranges of one array.
+  // Nodes 0..n-1 are the sorted leaves; inner nodes follow in order of creation, ascending by
+  // weight: both queues are ranges of one array.
   const std::size_t n = leaves.size();
   std::vector<std::uint64_t> weight(2 * n - 1);
   std::vector<std::uint32_t> parent(2 * n - 1, 0);
@@ -188,7 +188,7 @@ HuffmanDecoder::HuffmanDecoder(const CanonicalCode& code)
       std::fill_n(table_.begin() + at, std::size_t{1} << free_bits, entry);
     }
   }
-  // The one bit pattern that a lone symbol leaves unused reads as that symbol.
+  // With a lone symbol, the unused bit pattern decodes as that symbol too.
   if (code.symbols.size() == 1)
     std::fill(table_.begin(), table_.end(), DecodedSymbol{code.symbols[0], 1});
 }

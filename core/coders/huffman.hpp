@@ -13,53 +13,48 @@
 
 namespace cuszi {
 
-/// Canonical Huffman coding of quant-codes in independent chunks (cuSZ 3.2; Tian et al., IPDPS'21).
-/// The archive holds the table of code lengths, the codewords of all chunks without gaps (the first
-/// bit of a codeword is the highest free bit of its byte), and an index of the chunks' first bits.
+/// Canonical Huffman coding in independent chunks (cuSZ, Tian et al., IPDPS'21, section 3.2): code
+/// lengths, codewords (most significant bit first), an index of the chunks' first bits.
 struct HuffmanParams {
   static constexpr std::string_view name = "huffman";
   static constexpr CoderId id = CoderId::huffman;
   static constexpr bool uses_contexts = false;
 
-  std::uint32_t chunk = 1024;  ///< symbols per chunk, a power of two
+  std::uint32_t chunk = 1024;  ///< symbols; a power of two
   IndexKind index = IndexKind::hybrid;
   std::uint32_t partition = 32;
 
-  /// What the user has chosen; Huffman codes need no centre.
   static HuffmanParams draft(const FrameConfig& config, std::uint32_t /*centre*/) {
     return {config.huffman.chunk, config.index.kind, config.index.partition};
   }
 
   void write(ByteWriter& out) const;
-  /// Reads parameters as write() writes them. Throws ArchiveError.
+  /// Throws ArchiveError.
   static HuffmanParams read(ByteReader& in);
 };
 
 inline constexpr int max_code_length = 56;
 
-/// Quant-codes that there can be.
+/// All 16-bit quant-codes.
 inline constexpr std::size_t huffman_alphabet = std::size_t{1} << 16;
 
-/// The code length of every symbol, 0 for symbols that do not occur. Symbols sorted by frequency,
-/// then by symbol, are merged with two queues; between equals a leaf goes before an inner node. Any
-/// method that gives the same lengths will do. A lone symbol gets length 1.
+/// Code lengths by symbol, 0 for absent ones. Normative: two-queue merge by frequency, then symbol;
+/// a leaf precedes an inner node of equal frequency. A lone symbol has length 1.
 std::vector<std::uint8_t> code_lengths(std::span<const std::uint64_t> histogram);
 
-/// Codewords by length: those of one length are consecutive, in the order of their symbols, and
-/// shorter ones are numerically smaller, so that runs of the commonest symbol are zero bits (of the
-/// lowest one, where several share the shortest length).
+/// Shorter codewords are numerically smaller, so that runs of the commonest symbol are zero bits.
 struct CanonicalCode {
   std::array<std::uint64_t, max_code_length + 1> first_code{};   ///< [length]
-  std::array<std::uint32_t, max_code_length + 1> first_index{};  ///< [length] in `symbols`
+  std::array<std::uint32_t, max_code_length + 1> first_index{};  ///< [length], in `symbols`
   std::array<std::uint32_t, max_code_length + 1> count{};        ///< [length]
-  std::vector<QuantCode> symbols;                                ///< by length, then by symbol
+  std::vector<QuantCode> symbols;                                ///< by length, then symbol
   int longest = 0;
 
-  /// Throws ArchiveError if the lengths are not those of a complete prefix code.
+  /// Throws ArchiveError unless the prefix code is complete.
   explicit CanonicalCode(std::span<const std::uint8_t> lengths);
 };
 
-/// A codeword and its length in one machine word: the length in the highest byte.
+/// A codeword with its length in the highest byte.
 template <class Unit>
 struct Codeword {
   static constexpr int code_bits = 8 * static_cast<int>(sizeof(Unit)) - 8;
@@ -71,32 +66,27 @@ struct Codeword {
   static constexpr Unit code(Unit unit) { return unit & ((Unit{1} << code_bits) - 1); }
 };
 
-/// Whether to keep codewords, the longest of `longest` bits, in 32-bit units.
+/// Whether codewords of up to `longest` bits are stored in 32-bit units.
 constexpr bool use_narrow_units(HuffmanWidth width, int longest) {
   return width == HuffmanWidth::u32 ||
          (width == HuffmanWidth::automatic && longest <= Codeword<std::uint32_t>::code_bits);
 }
 
-/// The encoder's table: the codeword of every symbol. Throws UsageError if the longest does not fit
-/// the unit.
+/// Codewords by symbol. Throws UsageError if the longest does not fit a unit.
 template <class Unit>
 std::vector<Unit> codewords(std::span<const std::uint8_t> lengths);
 
-/// The length table, run-length coded.
 std::vector<std::byte> write_lengths(std::span<const std::uint8_t> lengths);
-/// The table of a string without symbols, which has neither index nor codes.
+/// For a string without symbols, which has no index or codes.
 std::vector<std::byte> empty_codebook();
-/// Reads the lengths of the symbols up to the last one that occurs, of at most `symbols`. Throws
-/// ArchiveError.
+/// Lengths up to the last symbol that occurs, at most `symbols`. Throws ArchiveError.
 std::vector<std::uint8_t> read_lengths(Bytes bytes, std::size_t symbols = huffman_alphabet);
 
-/// A decoded symbol and the bits it took.
 struct DecodedSymbol {
   QuantCode symbol;
-  std::uint8_t length;  ///< in a lookup table, 0: the codeword is longer than the table's index
+  std::uint8_t length;  ///< bits; 0 in a lookup table: longer than the index
 };
 
-/// A CanonicalCode as any processor reads it.
 struct CanonicalCodeView {
   const std::uint64_t* first_code;
   const std::uint32_t* first_index;
@@ -104,7 +94,7 @@ struct CanonicalCodeView {
   const QuantCode* symbols;
   int longest;
 
-  /// Searches the codeword, of at least `shortest` bits, that the bits of `window` begin with.
+  /// Decodes the first codeword of `window`, at least `shortest` bits long.
   CUSZI_HD DecodedSymbol find(std::uint64_t window, int shortest) const {
     for (int length = shortest; length <= longest; ++length) {
       const std::uint64_t offset = (window >> (64 - length)) - first_code[length];
@@ -112,19 +102,18 @@ struct CanonicalCodeView {
         return {symbols[first_index[length] + offset], static_cast<std::uint8_t>(length)};
       }
     }
-    return {0, 1};  // cannot be reached: the code is complete
+    return {0, 1};  // unreachable: the code is complete
   }
 };
 
-/// Decodes one symbol by a table over the next `lookup_bits` bits, by canonical search where the
-/// codeword is longer.
+/// Looks up the next `lookup_bits` bits; longer codewords are searched.
 class HuffmanDecoder {
  public:
   static constexpr int lookup_bits = 12;
 
   explicit HuffmanDecoder(const CanonicalCode& code);
 
-  /// `window` holds the next 64 bits of the stream, the first one highest.
+  /// `window` holds the next 64 bits, left-aligned.
   DecodedSymbol decode(std::uint64_t window) const {
     const DecodedSymbol entry = table_[window >> (64 - lookup_bits)];
     return entry.length != 0 ? entry : decode_long(window);
