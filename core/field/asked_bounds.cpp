@@ -15,7 +15,6 @@ namespace {
 constexpr double none = std::numeric_limits<double>::infinity();
 using Index = std::array<std::uint64_t, Dims::max_rank>;
 
-/// The part of a region that lies in a frame, by the frame's indices.
 struct RegionInFrame {
   Index first{};
   Index end{};
@@ -45,7 +44,6 @@ std::vector<RegionInFrame> regions_in(std::span<const BoundRegion> regions, cons
   return inside;
 }
 
-/// The bounds of a frame's points, row by row along its fastest axis.
 class RowBounds {
  public:
   RowBounds(const BoundsByPlace& asked, const Dims& dims, const Dims& frame, const Index& origin)
@@ -59,7 +57,7 @@ class RowBounds {
 
   std::uint64_t rows() const { return frame_.count() / row_.size(); }
 
-  /// Those of a row; none if nothing is asked of its points.
+  /// Empty if no bound applies to the row.
   std::span<const double> row(std::uint64_t number) {
     Index at{};
     for (std::size_t axis = fastest_; axis-- > 0;) {
@@ -106,7 +104,6 @@ class RowBounds {
   std::vector<double> row_;
 };
 
-/// The blocks of a frame's points, one after the other.
 class BlockCursor {
  public:
   explicit BlockCursor(const BlockRows& rows) : rows_(rows), first_block_(rows.first_block(0)) {}
@@ -114,7 +111,7 @@ class BlockCursor {
   std::uint64_t point() const { return point_; }
   std::uint64_t block() const { return first_block_ + rows_.block_in_row(x_); }
 
-  /// Goes on by one point, or a row from its beginning.
+  /// By one point, or by a whole row from its start.
   void advance(std::uint64_t points) {
     point_ += points;
     x_ += points;

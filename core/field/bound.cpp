@@ -9,25 +9,25 @@ namespace cuszi {
 
 namespace {
 
-/// The largest double that is not above value + error, if the error is what rounding left of it.
+/// The largest double not above value + error, where |error| is value's rounding error.
 double rounded_down(double value, double error) {
   return error < 0 ? std::nextafter(value, -HUGE_VAL) : value;
 }
 
-/// a - b rounded down; the rounding error by Knuth's TwoDiff.
+/// a - b rounded down, by Knuth's TwoDiff.
 double difference_below(double a, double b) {
   const double difference = a - b;
   const double minus_b = difference - a;
   return rounded_down(difference, (a - (difference - minus_b)) - (b + minus_b));
 }
 
-/// The upper half of a significand (Veltkamp's split), so that products of halves are exact.
+/// Veltkamp's split: products of halves are exact.
 double upper_half(double x) {
   const double scaled = x * 134217729.0;  // 2^27 + 1
   return scaled - (scaled - x);
 }
 
-/// a x b rounded down, for factors of [0.5, 1); the rounding error by Dekker's TwoProduct.
+/// a x b rounded down, for factors in [0.5, 1), by Dekker's TwoProduct.
 double product_below(double a, double b) {
   const double product = a * b;
   const double a_high = upper_half(a);
@@ -39,7 +39,7 @@ double product_below(double a, double b) {
   return rounded_down(product, error);
 }
 
-/// x 2^exponent rounded down, also where that is subnormal.
+/// x 2^exponent rounded down, also if subnormal.
 double scaled_below(double x, int exponent) {
   const double scaled = std::ldexp(x, exponent);
   return std::ldexp(scaled, -exponent) > x ? std::nextafter(scaled, 0) : scaled;
@@ -76,7 +76,7 @@ ValueBound value_bound(const AskedBound& asked, const ValueRange& range) {
 
 ValueBound ValueBound::within(double min, double max) const {
   if (kind == Kind::absolute || kind == Kind::share) return *this;
-  constexpr double more = 1 + 0x1p-40;  // than products are rounded by
+  constexpr double more = 1 + 0x1p-40;  // exceeds the products' rounding
   const double least = std::max({min, -max, 0.0}) * share;
   const double most = std::max(-min, max) * share;
   const bool share_is_larger = least >= bound * more && least > 0x1p-1000;

@@ -12,13 +12,12 @@ void put_length(ByteWriter& out, std::uint8_t width, std::uint32_t bits) {
   out.append(std::as_bytes(std::span(&bits, 1)).first(width));
 }
 
-/// Chunks per offset; all of them where there are none.
+/// Chunks per offset; `chunks` if there are no offsets.
 std::uint64_t run_length(IndexKind kind, std::uint32_t partition, std::uint64_t chunks) {
   if (kind == IndexKind::offset) return 1;
   return kind == IndexKind::hybrid ? partition : chunks;
 }
 
-/// Whether the length of chunk `i` stands in the index: the last one of a partition says nothing.
 bool has_length(std::uint64_t i, std::uint64_t chunks, std::uint64_t partition) {
   return i + 1 < chunks && (i + 1) % partition != 0;
 }

@@ -72,7 +72,7 @@ int fidelity_exponent(double largest_half_error) {
 
 template <class T>
 void ComparedValues<T>::set_exponent(int exponent) {
-  const int power = 1 - exponent;  // of halves of errors
+  const int power = 1 - exponent;  // of half errors
   scale = std::ldexp(1.0, power / 2);
   rest_of_scale = std::ldexp(1.0, power - power / 2);
 }

@@ -10,7 +10,6 @@
 
 namespace cuszi {
 
-/// Sums over pairs of errors, x and y, at neighbouring points.
 struct PairSums {
   double pairs = 0;
   double x = 0;
@@ -27,34 +26,31 @@ struct PairSums {
     yy += other.yy;
     xy += other.xy;
   }
-  /// The correlation of the two; nothing where one of them does not vary.
+  /// nullopt if one variable is constant.
   std::optional<double> correlation() const;
 };
 
-/// An error, and whether it counts (1) or not (0, then the error is 0 too).
+/// `counts` is 1, or 0 with an error of 0.
 struct CountedError {
   double error = 0;
   double counts = 0;
 };
 
-/// One pair, if both count.
 CUSZI_HD inline PairSums pair_of(const CountedError& first, const CountedError& second) {
   const double x = first.error * second.counts;
   const double y = second.error * first.counts;
   return {first.counts * second.counts, x, y, x * x, y * y, x * y};
 }
 
-/// How many points are what.
 struct FidelityCounts {
   std::uint64_t points = 0;
   std::uint64_t missing = 0;       ///< in the original
-  std::uint64_t missing_kept = 0;  ///< of these, those that came back bit for bit
-  std::uint64_t zeros = 0;         ///< exact zeros in the original, of either sign
+  std::uint64_t missing_kept = 0;  ///< restored bit for bit
+  std::uint64_t zeros = 0;         ///< in the original, of either sign
   std::uint64_t zeros_kept = 0;
   std::uint64_t negative = 0;       ///< in the original
-  std::uint64_t made_negative = 0;  ///< restored below zero where the original is not
+  std::uint64_t made_negative = 0;  ///< restored below zero, original not
 
-  /// One more point, which was missing, counts, or neither.
   template <class T>
   CUSZI_HD void add(T was, T now, bool is_missing, bool counts) {
     if (is_missing) {
@@ -81,28 +77,26 @@ struct FidelityCounts {
   }
 };
 
-/// What scientists ask of a restored field beside the size of its errors. Points that are missing
-/// in the original, and restored ones that are not finite, enter nothing but `missing`. Parts of a
-/// field are measured apart and merged in order; pairs and windows do not reach across parts.
+/// Missing points and restored values that are not finite are excluded. Parts of a field are
+/// measured separately and merged in order; pairs and windows do not cross parts.
 struct Fidelity : FidelityCounts {
   double error_sum = 0;  ///< of restored - original, in units of 2^exponent
-  std::array<PairSums, Dims::max_rank> neighbours;  ///< along each of the dims; the same units
+  std::array<PairSums, Dims::max_rank> neighbours;  ///< by axis, in the same units
   int exponent = 0;
-  double ssim_sum = 0;  ///< over windows of 8 x 8 points in the planes of the two fastest axes
+  double ssim_sum = 0;  ///< over 8 x 8 windows in planes of the two fastest axes
   std::uint64_t ssim_windows = 0;
 
   void merge(const Fidelity& next);
 
-  /// The mean of restored - original.
   double mean_error() const;
-  /// The correlation of errors at neighbours along an axis (lag 1): 0 for white noise.
+  /// Lag-1 autocorrelation of errors along an axis.
   std::optional<double> autocorrelation(int axis) const {
     return neighbours.at(static_cast<std::size_t>(axis)).correlation();
   }
-  /// The mean structural similarity (Wang et al. 2004), with the value range of each plane; nothing
-  /// for lines and where no window is without missing points.
+  /// Mean structural similarity (Wang et al. 2004), by each plane's value range; nullopt in 1-D and
+  /// if all windows have missing points.
   std::optional<double> ssim() const;
-  /// How many values are below zero in a field that has none.
+  /// Values restored below zero in a non-negative field.
   std::uint64_t false_negatives() const { return negative == 0 ? made_negative : 0; }
 
  private:

@@ -5,16 +5,14 @@
 
 namespace cuszi {
 
-// Sums have an order that does not depend on the backend. A segment of a row has fidelity_lanes
-// partial sums; a point or pair belongs to the one of its number in the segment, modulo. These are
-// added up one after the other, then the fidelity_part_segments segments of a part, then the parts.
-// Windows of a plane are added up in raster order.
+// Sums have a backend-independent order: point or pair i of a row's segment goes to partial sum i
+// mod fidelity_lanes; partial sums, a part's fidelity_part_segments segments, and parts are added
+// sequentially, windows of a plane in raster order.
 inline constexpr std::uint64_t fidelity_segment_points = 4096;
 inline constexpr std::uint64_t fidelity_part_segments = 16;
 inline constexpr std::size_t fidelity_lanes = 8;
 inline constexpr std::uint64_t window_side = 8;
 
-/// How the points of a frame are cut into segments and windows for these sums.
 struct FidelityCuts {
   explicit FidelityCuts(const Dims& dims);
 
@@ -24,8 +22,7 @@ struct FidelityCuts {
   std::uint64_t width = 0;  ///< of a row
   std::uint64_t segments_per_row = 0;
   std::uint64_t segments = 0;
-  // Of the planes of the two fastest axes that have more than one index; 0 where there are none
-  // that hold a window.
+  // Planes of the two fastest squeezed axes; 0 if none holds a window.
   std::uint64_t plane_width = 0;
   std::uint64_t plane_height = 0;
   std::uint64_t planes = 0;
@@ -35,7 +32,6 @@ struct FidelityCuts {
   CUSZI_HD std::uint64_t windows_per_plane() const {
     return windows_per_row() * (plane_height / window_side);
   }
-  /// The first point of a window of a plane.
   CUSZI_HD std::uint64_t first_of_window(std::uint64_t plane, std::uint64_t window) const {
     const std::uint64_t y = window / windows_per_row() * window_side;
     const std::uint64_t x = window % windows_per_row() * window_side;
@@ -43,7 +39,6 @@ struct FidelityCuts {
   }
 };
 
-/// A part of a row.
 struct FidelitySegment {
   std::uint64_t row;
   std::uint64_t at;  ///< in the row
@@ -58,15 +53,14 @@ struct FidelitySegment {
                                                         : fidelity_segment_points) {}
 };
 
-/// Values of a plane are taken for the similarity as shares of this.
+/// Scales a plane's values to [0, 1].
 struct PlaneRange {
-  double low = 0;  ///< of halves of the original's values
+  double low = 0;  ///< of halves of original values
   double width = 0;
 
   CUSZI_HD double share(double value) const { return (value / 2 - low) / width; }
 };
 
-/// Sums over the 8 x 8 values of a window, scaled to a plane's range of 1.
 struct WindowSums {
   double x = 0;
   double y = 0;
@@ -82,7 +76,7 @@ struct WindowSums {
     xy += was * now;
   }
 
-  /// The structural similarity of two windows of a plane whose range is 1.
+  /// Structural similarity for a dynamic range of 1.
   CUSZI_HD double similarity() const {
     constexpr double count = window_side * window_side;
     constexpr double c1 = 0.01 * 0.01;
@@ -97,17 +91,15 @@ struct WindowSums {
   }
 };
 
-/// The power of two that errors are divided by, given the largest of half of them: so that neither
-/// squares of errors overflow nor those that matter vanish.
+/// Binary exponent to scale errors by: neither squares overflow nor relevant ones underflow.
 int fidelity_exponent(double largest_half_error);
 
-/// The values of a frame and what they were restored to.
 template <class T>
 struct ComparedValues {
   const T* original;
   const T* restored;
   MissingTest<T> missing;
-  double scale = 1;  ///< times the rest 2^(1 - exponent), which may be too much for one double
+  double scale = 1;  ///< scale x rest_of_scale = 2^(1 - exponent), which one double may not hold
   double rest_of_scale = 1;
 
   void set_exponent(int exponent);
@@ -117,7 +109,7 @@ struct ComparedValues {
     return !missing(original[point]) && now - now == 0;
   }
 
-  /// Half of it, so that it never overflows.
+  /// Halved: cannot overflow.
   CUSZI_HD double half_error(std::uint64_t point) const {
     return static_cast<double>(restored[point]) / 2 - static_cast<double>(original[point]) / 2;
   }
@@ -127,7 +119,7 @@ struct ComparedValues {
     return {half_error(point) * scale * rest_of_scale, 1};
   }
 
-  /// The similarity of a window of a plane; false if not all of its points count.
+  /// Returns false if a point of the window does not count.
   CUSZI_HD bool window(std::uint64_t first, std::uint64_t plane_width, const PlaneRange& range,
                        double& similarity) const {
     WindowSums sums;

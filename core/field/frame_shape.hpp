@@ -8,7 +8,6 @@
 
 namespace cuszi {
 
-/// What a frame's values are: their type and their extents.
 struct FrameShape {
   DType dtype = DType::f32;
   Dims dims;

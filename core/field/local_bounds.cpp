@@ -14,25 +14,23 @@ namespace cuszi {
 
 namespace {
 
-constexpr int blocks_level = 9;         ///< of zstd
-constexpr std::size_t most_exact = 32;  ///< different bounds that are kept as they are
+constexpr int blocks_level = 9;         ///< zstd level
+constexpr std::size_t most_exact = 32;  ///< number of bounds that are not rounded
 
-/// Whether values can be quantised under this bound, at all levels.
+/// Whether the bound can be quantised at all levels.
 bool can_be_coded(const LocalBound& local, DType dtype) {
   return is_usable_half_step(local.half_step, dtype) &&
          is_usable_half_step(local.half_step / 4, dtype);
 }
 
-/// The largest bound that can be coded. A quantiser's step, twice this, and its inverse are numbers
-/// of the type.
+/// The quantiser's step, twice the bound, and its inverse must be finite.
 double largest_bound(DType dtype) {
   return with_type_of(dtype, [](auto zero) {
     return static_cast<double>(std::numeric_limits<decltype(zero)>::max() / 8);
   });
 }
 
-/// `largest` and the fourths of octaves below it, the last one at most `least`, if those are not
-/// too many.
+/// `largest`, then quarter octaves below it down to `least`; at most LocalBounds::most.
 std::vector<double> rounded_bounds(double largest, double least) {
   constexpr std::array parts{1.0, 0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1};
   std::vector<double> all{largest};
@@ -45,13 +43,13 @@ std::vector<double> rounded_bounds(double largest, double least) {
   return all;
 }
 
-/// The different bounds of some blocks, from large to small, as they are coded.
+/// The distinct bounds, descending, rounded if too many.
 std::vector<double> coded_bounds(std::vector<double> asked) {
   std::sort(asked.begin(), asked.end(), [](double a, double b) { return a > b; });
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   if (asked.size() <= most_exact) return asked;
   std::vector<double> coded;
-  auto next = asked.begin();  // the largest that is not coded yet
+  auto next = asked.begin();  // largest not yet coded
   for (const double rounded : rounded_bounds(asked.front(), asked.back())) {
     const auto end =
         std::partition_point(next, asked.end(), [&](double b) { return b >= rounded; });
@@ -61,8 +59,8 @@ std::vector<double> coded_bounds(std::vector<double> asked) {
   return coded;
 }
 
-/// The bound of the middle one of the bits that blocks are likely to take: half a bit a point under
-/// the largest, and one more for each octave.
+/// The median bound weighted by expected bits: half a bit per point at the largest, one more per
+/// octave below.
 double typical_bound(std::span<const double> coded, std::span<const std::uint8_t> blocks) {
   std::vector<std::uint64_t> halves(coded.size());
   std::uint64_t all = 0;
@@ -77,7 +75,6 @@ double typical_bound(std::span<const double> coded, std::span<const std::uint8_t
   return coded[at];
 }
 
-/// Marks all points of some blocks.
 void keep_blocks(const std::vector<bool>& blocks, const Dims& dims,
                  std::vector<std::uint64_t>& points) {
   points.resize(ceil_div(dims.count(), 64));

@@ -7,8 +7,7 @@
 
 namespace cuszi {
 
-/// magnitude_sample() of a frame for any k, without a division, which takes a GPU longer than the
-/// rest.
+/// magnitude_sample() for any k without a division, which dominates on GPUs.
 class MagnitudeSample {
  public:
   CUSZI_HD explicit MagnitudeSample(std::uint64_t points)
@@ -17,13 +16,12 @@ class MagnitudeSample {
   CUSZI_HD std::uint64_t operator[](std::uint64_t k) const {
     if (points_ <= sample_points) return k;
     const std::uint64_t hash = sample_hash(k);
-    // The quotient may be 1 too small: the inverse is rounded down.
+    // The rounded-down inverse can make the quotient 1 too small.
     const std::uint64_t rest = hash - high_word(hash, inverse_) * points_;
     return rest < points_ ? rest : rest - points_;
   }
 
  private:
-  /// The higher 64 bits of a product.
   CUSZI_HD static std::uint64_t high_word(std::uint64_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
     return __umul64hi(a, b);

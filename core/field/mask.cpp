@@ -108,7 +108,6 @@ FrameMask compact(const Mask& mask, const Dims& dims, DType dtype) {
   if (!mask.any()) return {};
   const ByteCount size = size_of(dtype);
   const Bytes values = mask.values;
-  // All are alike if each is the one before.
   const bool alike = std::ranges::equal(values.subspan(size), values.first(values.size() - size));
   const Bytes kept = alike ? values.first(size) : values;
   return {coded_form(mask.words, dims), mask.count, {kept.begin(), kept.end()}};

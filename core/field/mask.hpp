@@ -12,8 +12,7 @@
 
 namespace cuszi {
 
-/// The values that mean "missing" besides NaN and the infinities, as doubles; in a field of f32
-/// each stands for its nearest f32.
+/// Values that mean "missing" besides NaN and infinities, rounded to the field's type.
 struct FillValues {
   static constexpr std::size_t max_count = 16;
 
@@ -24,10 +23,9 @@ struct FillValues {
   void add(double value);
 };
 
-/// The fill values that netCDF libraries write by default (NC_FILL_FLOAT and NC_FILL_DOUBLE).
+/// NC_FILL_FLOAT and NC_FILL_DOUBLE.
 inline constexpr double netcdf_fill_value = 9.9692099683868690e+36;
 
-/// Fill values as a kernel tests them.
 template <class T>
 struct MissingTest {
   std::array<T, FillValues::max_count> fills{};
@@ -57,8 +55,7 @@ struct MissingTest {
     return false;
   }
 
-  /// A test for the fill values in [min, max] alone: those that values clamped to that range can be
-  /// restored to, which would make them missing.
+  /// Only the fills in [min, max], which clamped restored values can hit.
   MissingTest within(double min, double max) const {
     MissingTest inside;
     for (std::size_t i = 0; i < count; ++i) {
@@ -69,11 +66,10 @@ struct MissingTest {
   }
 };
 
-/// Which points of a frame are missing, and the bits they come back with.
 struct Mask {
   std::vector<std::uint64_t> words;  ///< bit i % 64 of word i / 64 is point i; empty if count is 0
-  std::uint64_t count = 0;           ///< missing points
-  std::vector<std::byte> values;     ///< their values in raster order
+  std::uint64_t count = 0;
+  std::vector<std::byte> values;  ///< in raster order
 
   bool any() const { return count != 0; }
   bool operator()(std::uint64_t point) const {
@@ -81,11 +77,11 @@ struct Mask {
   }
 };
 
-/// A mask on its way between a backend and an archive, with what repeats left out.
+/// A mask without repetition, as exchanged between backends and archives.
 struct FrameMask {
   PointBits bits;
-  std::uint64_t count = 0;        ///< missing points
-  std::vector<std::byte> values;  ///< in raster order, or one that all have
+  std::uint64_t count = 0;
+  std::vector<std::byte> values;  ///< in raster order, or one for all
 
   bool any() const { return count != 0; }
   bool has_one_value(DType dtype) const { return values.size() == size_of(dtype); }
@@ -93,24 +89,22 @@ struct FrameMask {
   friend bool operator==(const FrameMask&, const FrameMask&) = default;
 };
 
-/// The mask point by point. Throws ArchiveError if it has not as many points as it says.
+/// Throws ArchiveError if the number of points differs from `count`.
 Mask expand(const FrameMask& from, const Dims& dims, DType dtype);
 FrameMask compact(const Mask& mask, const Dims& dims, DType dtype);
 
-/// Throws ArchiveError unless a mask has as many points as its frame states.
+/// Throws ArchiveError if the numbers differ.
 void check_masked_points(std::uint64_t found, std::uint64_t stated);
 
-/// A mask as it stands in an archive: two sections.
 struct EncodedMask {
   std::vector<std::byte> bits;
   std::vector<std::byte> values;
 };
 
-/// Values stand as a palette where they repeat.
+/// Repeating values are stored as a palette.
 EncodedMask encode_mask(const FrameMask& mask, DType dtype, const ForEach& for_each);
 
-/// Decodes a mask, as encode_mask() writes it, of a frame of `points` points whose header states
-/// `count` missing ones; their number is checked by who expands the mask. Throws ArchiveError.
+/// Inverse of encode_mask(). Throws ArchiveError. Does not verify `count`; expand() does.
 FrameMask decode_mask(const EncodedMask& encoded, std::uint64_t points, DType dtype,
                       std::uint64_t count, const ForEach& for_each);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double decibels_per_binade = 6.0205999132796239;  // 20 log10(2)
 
-/// The value range as a share of 2^exponent, also where it overflows.
+/// The value range in units of 2^exponent; also valid if it overflows.
 double scaled_range(const Quality& quality, int& exponent) {
   const bool overflows = !std::isfinite(quality.range());
   const double range = overflows ? quality.max / 2 - quality.min / 2 : quality.range();
@@ -31,7 +31,7 @@ void SquareSum::add(const SquareSum& other) {
 int square_exponent(double largest) {
   constexpr int harmless = 400;
   if (largest == 0 || !std::isfinite(largest)) return 0;
-  constexpr int most = 1000;  // 2^-exponent is a double too
+  constexpr int most = 1000;  // so that 2^-exponent is a double
   const int exponent = std::clamp(std::ilogb(largest), -most, most);
   return exponent > -harmless && exponent < harmless ? 0 : exponent;
 }

@@ -10,12 +10,11 @@
 
 namespace cuszi {
 
-/// Number of points in a block of a sum of squared errors. The sum decides archives where a quality
-/// is the target, so it has a fixed order: each block is summed by core/base/lane_sums, by the
-/// numbers of its points in the block, and blocks are added up one after the other.
+/// The order of a sum that decides archives is fixed: lane_sums.hpp within a block of points, then
+/// block by block.
 inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
 
-/// A sum of squares whose terms may leave the range of doubles: of numbers in units of 2^exponent.
+/// A sum of squares of numbers in units of 2^exponent.
 struct SquareSum {
   double sum = 0;
   int exponent = 0;
@@ -23,55 +22,49 @@ struct SquareSum {
   void add(const SquareSum& other);
 };
 
-/// The exponent for squares of numbers up to `largest`: 0 wherever that does.
+/// 0 if squares up to `largest`^2 neither overflow nor underflow.
 int square_exponent(double largest);
 
-/// How far a restored field is from its original, over the points that are not missing. Parts of a
-/// field are measured apart and merged in order.
+/// Errors at valid points. Parts of a field are measured separately and merged in order.
 struct Quality {
-  std::uint64_t points = 0;   ///< not missing
+  std::uint64_t points = 0;   ///< valid
   std::uint64_t missing = 0;  ///< NaN, infinity or fill value in the original
   double min = 0;             ///< of the original
   double max = 0;
   double max_error = 0;
-  double max_share = 0;  ///< largest error as a share of its value; infinite where that is 0
-  /// Largest error as a share of its point's bound, where points have their own.
+  double max_share = 0;  ///< largest error relative to its value; infinite if that is 0
+  /// Largest error relative to its point's bound.
   double max_of_bound = 0;
   SquareSum squared_error;
-  /// Points that are missing in one of the fields alone, or not by the same value: they have no
-  /// error.
+  /// Points that are missing in one field only, or by different values.
   std::uint64_t missing_differ = 0;
   std::optional<std::uint64_t> first_differ;
-  std::uint64_t crossings = 0;  ///< points on another side of an isovalue than in the original
+  std::uint64_t crossings = 0;  ///< points on another side of an isovalue than the original
   std::optional<std::uint64_t> first_crossing;
-  /// The first point whose error is over the bound, or that is missing and not bit for bit the
-  /// same.
+  /// First point over the bound, or missing but not bit-identical.
   std::optional<std::uint64_t> first_bad;
 
-  /// Whether all values keep the bound and their sides of isovalues.
   bool is_kept() const { return !first_bad && !first_crossing; }
 
-  /// Appends the part of the field that follows; its points count from its own start.
+  /// Appends the next part of the field, whose points count from 0.
   void merge(const Quality& next);
 
   double range() const { return max - min; }
   double rmse() const;
-  /// Root mean square error over the value range; 0 without error.
+  /// RMSE over the value range; 0 without error.
   double nrmse() const;
-  /// Peak signal-to-noise ratio on the value range in dB; nothing without error or without range.
+  /// In dB over the value range; nullopt without error or range.
   std::optional<double> psnr() const;
 };
 
-/// How the points of a block are compared.
 template <class T>
 struct PointComparison {
   MissingTest<T> missing;
   IsoValues isovalues;
   ValueBound bound;
-  double scale = 1;  ///< 2^-exponent: what errors are multiplied by before they are squared
+  double scale = 1;  ///< 2^-exponent, applied before squaring
 };
 
-/// What points of a block have shown, each lane's in their order.
 struct SeenPoints {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -86,15 +79,14 @@ struct SeenPoints {
   double max = -std::numeric_limits<double>::infinity();
   double max_error = 0;
   double max_share = 0;
-  double max_of_bound = 0;  ///< of bounds that go with values
+  double max_of_bound = 0;  ///< of pointwise bounds
 
-  /// Adds the block's point of this number. Returns the square of its scaled error, 0 if it has
-  /// none.
+  /// Returns the square of the scaled error; 0 for missing points.
   template <class T>
   CUSZI_HD double add(std::uint64_t point, T original, T restored,
                       const PointComparison<T>& comparison);
 
-  /// `squares`: the sum of what add() has returned, in units of 2^exponent.
+  /// `squares`: sum of the results of add(), in units of 2^exponent.
   Quality quality(const SquareSum& squares) const;
 };
 

@@ -9,12 +9,11 @@ namespace cuszi {
 
 namespace {
 
-/// A section's first byte: words, or places of what differs from the reference of this number
-/// above.
+/// First byte of the section: words, or positions with places_form + reference.
 constexpr std::uint8_t words_form = 0;
 constexpr std::uint8_t places_form = 1;
 
-/// Thorough as far as it takes about a millisecond.
+/// Levels that take about 1 ms.
 int level_of(ByteCount bytes) {
   constexpr ByteCount small = ByteCount{16} << 10;
   constexpr ByteCount large = ByteCount{256} << 10;
@@ -22,7 +21,7 @@ int level_of(ByteCount bytes) {
   return bytes <= large ? 9 : 1;
 }
 
-/// Changes `count` bits from `first` on, at most 32, by exclusive or.
+/// Flips the set ones of `count` bits from `first` on; count <= 32.
 void flip_bits(std::vector<std::uint64_t>& words, std::uint64_t first, unsigned count,
                std::uint64_t bits) {
   const auto shift = static_cast<unsigned>(first % 64);
@@ -43,7 +42,7 @@ DifferingCounts count_differing(const std::vector<std::uint64_t>& words, const B
   return counts;
 }
 
-/// Bits that differ from those of the row before become the bits themselves.
+/// Inverts the difference to the previous row.
 void undo_rows(std::vector<std::uint64_t>& words, const BitRuns& runs) {
   for (std::uint64_t i = 0; i < runs.count(); ++i) {
     const BitRun run = runs[i];
@@ -53,7 +52,6 @@ void undo_rows(std::vector<std::uint64_t>& words, const BitRuns& runs) {
   }
 }
 
-/// Calls each(place) for the places that gaps stand for.
 template <class Each>
 void for_each_place(Bytes gaps, std::uint64_t points, const Each& each) {
   ByteReader in(gaps, "the places of bits");
@@ -76,7 +74,7 @@ BitRuns BitRuns::of(const Dims& dims) {
 void refuse_places() { throw ArchiveError("the places of bits leave the frame"); }
 
 BitForm choose_form(const DifferingCounts& counts, std::uint64_t points) {
-  constexpr std::uint64_t few = 32;  // points of each place, at least
+  constexpr std::uint64_t few = 32;  // points per position, at least
   std::size_t best = 0;
   for (const std::size_t r : {std::size_t{1}, std::size_t{2}}) {
     if (counts.at(r) < counts.at(best)) best = r;

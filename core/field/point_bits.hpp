@@ -11,23 +11,22 @@
 
 namespace cuszi {
 
-/// What the bits of points are coded as differences from (exclusive or); the numbers stand in
-/// archives. A point of the first row of a slice has no row before it.
+/// What bits are coded relative to (XOR); numbers in archives. The first row of a slice has no
+/// previous row.
 enum class BitReference : std::uint8_t { none = 0, row = 1, slice = 2, row_and_slice = 3 };
 
 inline constexpr std::size_t bit_references = 4;
 
-/// One bit of each point of a frame on its way to or from an archive: the places of the bits that
-/// differ from their reference where there are few, else the bits themselves.
+/// Coded bits, one per point: positions of ones after XOR with the reference if they are few, else
+/// all bits.
 struct PointBits {
-  BitReference reference = BitReference::none;  ///< none if there are words
-  std::vector<std::byte> gaps;                  ///< between places, a varint each; no words then
-  std::vector<std::uint64_t> words;  ///< bit i % 64 of word i / 64 is point i; 0 behind the last
+  BitReference reference = BitReference::none;  ///< none if `words` are used
+  std::vector<std::byte> gaps;       ///< varints between positions; empty if `words` are used
+  std::vector<std::uint64_t> words;  ///< bit i % 64 of word i / 64 is point i; zero-padded
 
   friend bool operator==(const PointBits&, const PointBits&) = default;
 };
 
-/// Bits of one row, at most 32, which are looked at together.
 struct BitRun {
   std::uint64_t first = 0;  ///< point
   unsigned count = 0;
@@ -35,16 +34,15 @@ struct BitRun {
   bool has_slice_before = false;
 };
 
-/// The runs that cover a frame's points.
 struct BitRuns {
   static constexpr std::uint64_t most_bits = 32;
 
-  std::uint64_t width = 1;   ///< points of a row
-  std::uint64_t height = 1;  ///< rows of a slice
+  std::uint64_t width = 1;   ///< points
+  std::uint64_t height = 1;  ///< rows
   std::uint64_t slices = 1;
 
   static BitRuns of(const Dims& dims);
-  /// Runs of the same points where every slice counts as one row.
+  /// The same points with slices as rows.
   BitRuns of_slices() const { return {width * height, slices, 1}; }
 
   CUSZI_HD std::uint64_t in_row() const { return ceil_div(width, most_bits); }
@@ -60,7 +58,7 @@ struct BitRuns {
   }
 };
 
-/// `count` bits from `first` on, at most 32, the first one lowest.
+/// `count` <= 32 bits, the first one lowest.
 CUSZI_HD inline std::uint32_t read_bits(const std::uint64_t* words, std::uint64_t first,
                                         unsigned count) {
   const auto shift = static_cast<unsigned>(first % 64);
@@ -69,7 +67,6 @@ CUSZI_HD inline std::uint32_t read_bits(const std::uint64_t* words, std::uint64_
   return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << count) - 1));
 }
 
-/// The bits of a run that differ from a reference.
 CUSZI_HD inline std::uint32_t differing_bits(const std::uint64_t* words, const BitRuns& runs,
                                              const BitRun& run, BitReference reference) {
   const bool from_row = (static_cast<unsigned>(reference) & 1U) != 0 && run.has_row_before;
@@ -82,28 +79,24 @@ CUSZI_HD inline std::uint32_t differing_bits(const std::uint64_t* words, const B
   return bits;
 }
 
-/// Throws ArchiveError: places of bits leave the frame.
 [[noreturn]] void refuse_places();
 
-/// How many bits of a frame differ from each reference.
 using DifferingCounts = std::array<std::uint64_t, bit_references>;
 
-/// How bits are coded: whether as places, and as differences from what.
 struct BitForm {
   bool has_places = false;
   BitReference reference = BitReference::none;
 };
 BitForm choose_form(const DifferingCounts& counts, std::uint64_t points);
 
-/// Chooses the form of bits that are given as words.
 PointBits coded_form(const std::vector<std::uint64_t>& words, const Dims& dims);
-/// All bits as words. Throws ArchiveError if places leave the frame.
+/// Throws ArchiveError if positions are out of range.
 std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims);
 
-/// Bits as they stand in an archive, in one section.
+/// As one section.
 std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each);
-/// Decodes what encode_bits() writes for a frame of `points` points. Throws ArchiveError. Gaps end
-/// with a whole varint; whether their places are in the frame is checked by who uses them.
+/// Inverse of encode_bits(). Throws ArchiveError. Gaps end with a complete varint; their range is
+/// not verified.
 PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each);
 
 }  // namespace cuszi

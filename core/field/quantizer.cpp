@@ -17,7 +17,7 @@ double half_step_in(double bound, double min, double max) {
   const double spacings = bound / spacing;
   const bool one_binade =
       (min > 0) == (max > 0) && smallest > 0 && std::ilogb(smallest) == std::ilogb(largest);
-  const bool has_halves = spacings < 0x1p53;  // above, a half is rounded away
+  const bool has_halves = spacings < 0x1p53;  // above, adding 0.5 has no effect
   if (one_binade && has_halves) return (std::floor(spacings) + 0.5) * spacing;
   return std::max(bound - spacing / 2, bound / 2);
 }

@@ -11,7 +11,7 @@
 
 namespace cuszi {
 
-/// A quantised prediction error, delta + radius, in 1 .. 2 radius - 1; 0 stands for an outlier.
+/// Prediction error in steps + radius, in 1 .. 2 radius - 1; 0 marks an outlier.
 using QuantCode = std::uint16_t;
 
 inline constexpr QuantCode outlier_code = 0;
@@ -20,9 +20,8 @@ inline constexpr std::uint32_t max_radius = 32768;
 CUSZI_HD inline float magnitude_of(float x) { return std::fabs(x); }
 CUSZI_HD inline double magnitude_of(double x) { return std::fabs(x); }
 
-/// True if |original - restored| <= bound in exact arithmetic. The difference is rounded, and
-/// rounding is monotonic, so only a difference that rounds to the bound itself needs its rounding
-/// error (Knuth's TwoDiff).
+/// |original - restored| <= bound in exact arithmetic. The rounding error (Knuth's TwoDiff) only
+/// matters if the rounded difference equals the bound.
 CUSZI_HD inline bool within_bound(double original, double restored, double bound) {
   const double difference = original - restored;
   const double magnitude = magnitude_of(difference);
@@ -32,15 +31,13 @@ CUSZI_HD inline bool within_bound(double original, double restored, double bound
   return difference < 0 ? rounding >= 0 : rounding <= 0;
 }
 
-/// A little less than the bound: a difference in T below this is within it.
+/// Slightly below the bound: smaller differences computed in T are within it.
 template <class T>
 inline T certainly_within(double bound) {
   constexpr double most = std::numeric_limits<T>::max();
   return static_cast<T>(bound < most ? bound : most) * static_cast<T>(1 - 1.0 / (1 << 20));
 }
 
-/// Whether a value that is not missing may come back as `restored`: within the bound, and by
-/// the rules.
 template <class T>
 CUSZI_HD inline bool may_restore_to(T original, T restored, double bound,
                                     const RestoreRules<T>& rules) {
@@ -48,15 +45,14 @@ CUSZI_HD inline bool may_restore_to(T original, T restored, double bound,
          rules.allow(original, restored);
 }
 
-/// How a type of floating point holds integers in the low bits of a significand: conversions are
-/// slow on GPUs.
+/// Integers in the low bits of a significand: conversions are slow on GPUs.
 template <class T>
 struct IntegerBits;
 template <>
 struct IntegerBits<float> {
   using Bits = std::uint32_t;
-  static constexpr float zero = 8388608.0F;       ///< 2^23: integers from 0 are added to its bits
-  static constexpr float rounding = 12582912.0F;  ///< 1.5 x 2^23: sums with it are integers
+  static constexpr float zero = 8388608.0F;       ///< 2^23: its bits plus n represent 2^23 + n
+  static constexpr float rounding = 12582912.0F;  ///< 1.5 x 2^23: adding it rounds to integers
 };
 template <>
 struct IntegerBits<double> {
@@ -65,22 +61,22 @@ struct IntegerBits<double> {
   static constexpr double rounding = 6755399441055744.0;  // 1.5 x 2^52
 };
 
-/// The nearest integer, ties to even, by addition alone so that every processor agrees and loops
-/// vectorise. |x| must be below 2^22 (float) or 2^51 (double).
+/// Rounds ties to even by additions only: bit-exact on every processor and vectorisable. |x| < 2^22
+/// (float) or 2^51 (double).
 template <class T>
 CUSZI_HD inline T round_half_even(T x) {
   return (x + IntegerBits<T>::rounding) - IntegerBits<T>::rounding;
 }
 
-/// The integer nearest to x, ties to even. |x| must be below 2^51; any other x gives an unspecified
-/// integer. Around the addend, neighbouring doubles have neighbouring bit patterns.
+/// Rounds ties to even, for |x| < 2^51; else unspecified. Near the addend, consecutive integers
+/// have consecutive bit patterns.
 CUSZI_HD inline std::int64_t nearest_integer(double x) {
   constexpr double addend = IntegerBits<double>::rounding;
   return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + addend) -
                                    std::bit_cast<std::uint64_t>(addend));
 }
 
-/// The distance of x from the nearest integer. |x| must be below 2^51.
+/// |x| < 2^51.
 CUSZI_HD inline double distance_to_integer(double x) {
   return magnitude_of(x - round_half_even(x));
 }
@@ -90,8 +86,7 @@ CUSZI_HD inline T clamp_to(T value, T min, T max) {
   return value < min ? min : (value > max ? max : value);
 }
 
-/// Clamps a restored value, which is never -0, to [min, max] by the processors' own minimum and
-/// maximum. NaN becomes `min`.
+/// Clamps to [min, max] by native min/max; NaN becomes `min`. `value` must not be -0.
 template <class T>
 CUSZI_HD inline T clamp_restored(T value, T min, T max) {
 #if defined(__CUDA_ARCH__)
@@ -102,18 +97,18 @@ CUSZI_HD inline T clamp_restored(T value, T min, T max) {
 #endif
 }
 
-/// Turns prediction errors into quant-codes and back (cuSZ 2, step 3), under a strict bound.
+/// Quantises prediction errors under a strict bound (cuSZ 2, step 3).
 template <class T>
 struct Quantizer {
-  T step;          ///< distance between restorable values: twice the half step
-  T inverse_step;  ///< 1 / step
-  T min;           ///< restored values are clamped to [min, max], the range of the original
+  T step;  ///< twice the half step
+  T inverse_step;
+  T min;  ///< range of the original, to which restored values are clamped
   T max;
-  double bound;      ///< what |original - restored| must not exceed
-  T certain;         ///< a rounded difference below this is within the bound
-  RuleZone<T> zone;  ///< of values that rules matter to
-  T reach;           ///< errors of fewer steps have a code
-  T origin;          ///< of the codes, in IntegerBits: what stands for a delta of 0
+  double bound;      ///< on |original - restored|
+  T certain;         ///< rounded differences below this are within the bound
+  RuleZone<T> zone;  ///< values that rules may affect
+  T reach;           ///< errors below this many steps have a code
+  T origin;          ///< code of a delta of 0, in IntegerBits
   std::uint32_t radius;
 
   Quantizer(double half_step, double absolute_bound, double range_min, double range_max,
@@ -136,13 +131,12 @@ struct Quantised {
   T restored;
 };
 
-/// The value `delta` steps from the prediction.
 template <class T>
 CUSZI_HD inline T restored_at(const Quantizer<T>& quantizer, T prediction, T delta) {
   return clamp_restored<T>(prediction + delta * quantizer.step, quantizer.min, quantizer.max);
 }
 
-/// The value that a code other than the outlier's stands for, given the prediction.
+/// `code` must not be outlier_code.
 template <class T>
 CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode code) {
   using Bits = typename IntegerBits<T>::Bits;
@@ -150,9 +144,8 @@ CUSZI_HD inline T restore(const Quantizer<T>& quantizer, T prediction, QuantCode
   return restored_at(quantizer, prediction, place - quantizer.origin);
 }
 
-/// What a code would make of a value. If it is not in range, the rest means nothing. It may stand
-/// if it is certain to keep the bound and no rule matters to the value; else may_restore_to()
-/// decides.
+/// `result` is valid if `in_range`, acceptable if `certain` and no rule affects the value; else
+/// may_restore_to() decides.
 template <class T>
 struct Attempt {
   Quantised<T> result;
@@ -166,16 +159,16 @@ CUSZI_HD inline Attempt<T> try_to_quantise(const Quantizer<T>& quantizer, T valu
   const T scaled = (value - prediction) * quantizer.inverse_step;
   const T rounded = scaled + IntegerBits<T>::rounding;
   const T restored = restored_at(quantizer, prediction, rounded - IntegerBits<T>::rounding);
-  // The sum's lowest bits are the delta's: those of the addend are 0.
+  // The addend's low bits are 0, so the sum's are the delta.
   const auto code = static_cast<QuantCode>(std::bit_cast<Bits>(rounded) + quantizer.radius);
   const bool in_range = magnitude_of(scaled) < quantizer.reach;
   const bool near = magnitude_of(value - restored) < quantizer.certain;
-  return {{code, restored}, in_range, (in_range & near) != 0};  // no branch: loops vectorise
+  return {{code, restored}, in_range, (in_range & near) != 0};  // no branch, so that loops
+                                                                // vectorise
 }
 
-/// The code of `value` and what the decoder will see. What the codes cannot express within the
-/// bound (too far, rounding, a prediction that overflowed), or without breaking `rules`, is an
-/// outlier and keeps its value. The quantizer must have been made for the same rules.
+/// Values that no code restores within the bound and the rules are outliers and stay exact. The
+/// quantizer must have the same rules.
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T value, T prediction) {
@@ -186,9 +179,8 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const Resto
   return reached ? attempt.result : Quantised<T>{outlier_code, value};
 }
 
-/// Quantises a value with a dead zone. A prediction error below `zone` steps becomes the code of no
-/// error where the bound allows it: where other codes are rare, the bits saved are worth the
-/// distortion.
+/// Prediction errors below `zone` steps become the zero code if the bound allows it. Pays where
+/// other codes are rare.
 template <class T>
 CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const RestoreRules<T>& rules,
                                       T zone, T value, T prediction) {
@@ -200,15 +192,12 @@ CUSZI_HD inline Quantised<T> quantise(const Quantizer<T>& quantizer, const Resto
   return quantise(quantizer, rules, value, prediction);
 }
 
-/// Half the quantiser's step for values of [min, max] stored as `dtype` under `bound`. It is a
-/// little less than the bound, by what storing the restored value may round; where all values
-/// share one binade they lie on a grid, and the step is the largest odd multiple of the grid's
-/// spacing that the bound allows. Without this a bound of a few units in the last place would
-/// turn many points into outliers.
+/// Half step for values in [min, max]: the bound minus the rounding of stored values. In a single
+/// binade, the largest odd multiple of half their spacing within the bound; otherwise bounds of a
+/// few ulps would make many outliers.
 double half_step_for(double bound, double min, double max, DType dtype);
 
-/// True if a quantiser with this half step can work in T (neither its step nor the inverse under-
-/// or overflows).
+/// Whether the step and its inverse are normal numbers of T.
 template <class T>
 CUSZI_HD inline bool is_usable_half_step(double half_step) {
   constexpr double least = std::numeric_limits<T>::min();

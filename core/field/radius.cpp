@@ -8,7 +8,7 @@ namespace cuszi {
 
 std::uint32_t choose_radius(const PredictorConfig& config, const ErrorOctaves& errors,
                             double step) {
-  // An outlier costs about 50 bits: at 2 in 8192 they add about a hundredth of a bit per value.
+  // Outliers cost about 50 bits: 2 in 8192 add about 0.01 bit per value.
   constexpr std::uint32_t tolerated = 2;
   constexpr std::uint32_t smallest = 512;
   if (config.radius) return *config.radius;

@@ -8,8 +8,8 @@
 
 namespace cuszi {
 
-/// The values C of which every restored value stays on its original's side: below, equal or above.
-/// A contour or isosurface of C then cuts the same edges of the grid (marching cubes).
+/// Restored values stay on their original's side (below, equal, above) of each isovalue, so that
+/// marching cubes cuts the same edges.
 struct IsoValues {
   static constexpr std::size_t max_count = 16;
 
@@ -20,14 +20,12 @@ struct IsoValues {
   void add(double value);
 };
 
-/// On which side of an isovalue a value is.
 template <class T>
 CUSZI_HD inline int side_of(T value, double isovalue) {
   const auto exact = static_cast<double>(value);
   return exact < isovalue ? -1 : (exact > isovalue ? 1 : 0);
 }
 
-/// Whether two values are on the same side of all isovalues.
 template <class T>
 CUSZI_HD inline bool on_same_sides(const IsoValues& isovalues, T one, T other) {
   for (std::size_t i = 0; i < isovalues.count; ++i) {
@@ -36,7 +34,6 @@ CUSZI_HD inline bool on_same_sides(const IsoValues& isovalues, T one, T other) {
   return true;
 }
 
-/// What a user asks of restored values besides the bound.
 struct ValueRules {
   FillValues fills;
   IsoValues isovalues;
@@ -44,8 +41,7 @@ struct ValueRules {
   CUSZI_HD bool any() const { return fills.count != 0 || isovalues.count != 0; }
 };
 
-/// An interval that holds all values that rules might keep from coming back within the bound, so
-/// that one look tells for most values that none does. Empty by default.
+/// An interval with all values that rules may affect. Empty by default.
 template <class T>
 struct RuleZone {
   T centre = 0;
@@ -58,15 +54,14 @@ struct RuleZone {
   }
 };
 
-/// The rules of a frame as a kernel tests them: a value that is not missing comes back neither as a
-/// fill value, which would make it missing, nor on another side of an isovalue.
+/// Rules of a frame: a valid value must not be restored to a fill value, nor across an isovalue.
 template <class T>
 struct RestoreRules {
   MissingTest<T> fills;
   IsoValues isovalues;
 
   RestoreRules() = default;
-  /// Takes the rules that can be broken where restored values are clamped to [min, max].
+  /// Drops rules outside the clamping range [min, max].
   RestoreRules(const ValueRules& rules, double min, double max)
       : fills(MissingTest<T>(rules.fills).within(min, max)) {
     for (std::size_t i = 0; i < rules.isovalues.count; ++i) {
@@ -77,7 +72,7 @@ struct RestoreRules {
 
   CUSZI_HD bool any() const { return fills.count != 0 || isovalues.count != 0; }
 
-  /// The values that some value within `bound` of them is not allowed for, and more.
+  /// A superset of the values within `bound` of a fill or isovalue.
   RuleZone<T> zone(double bound) const {
     if (!any()) return {};
     double least = std::numeric_limits<double>::infinity();
@@ -90,7 +85,7 @@ struct RestoreRules {
     for (std::size_t i = 0; i < isovalues.count; ++i) include(isovalues.values[i]);
     const double centre = least / 2 + most / 2;
     const double width = most / 2 - least / 2 + bound;
-    // More than what distances and the zone itself are rounded by.
+    // Exceeds the rounding of distances and of the zone.
     const double rounding = 8.0 * std::numeric_limits<T>::epsilon();
     const double reach = width + (std::fabs(centre) + width) * rounding;
     constexpr double largest = std::numeric_limits<T>::max();

@@ -9,11 +9,10 @@
 
 namespace cuszi {
 
-/// Points that the encoder looks at to choose a radius or a background value. Their positions are
-/// hashed, so that they cannot alias with rows.
+/// For choosing a radius or a background value. Positions are hashed, so that they do not alias
+/// with rows.
 inline constexpr std::uint64_t sample_points = 8192;
 
-/// 64 bits that look random, for the k-th point of a sample.
 CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   std::uint64_t h = (k + 1) * 0x9E3779B97F4A7C15U;  // splitmix64
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -21,13 +20,12 @@ CUSZI_HD inline std::uint64_t sample_hash(std::uint64_t k) {
   return h ^ (h >> 31);
 }
 
-/// The k-th sampled point of a frame of `points` points: a hashed one, which may repeat.
+/// May repeat.
 CUSZI_HD inline std::uint64_t sample_point(std::uint64_t k, std::uint64_t points) {
   return sample_hash(k) % points;
 }
 
-/// The number of sampled points of a frame of `points` points. A frame of at most sample_points
-/// points is sampled whole, each point once.
+/// Small frames are sampled completely, each point once.
 CUSZI_HD inline std::uint64_t sample_size(std::uint64_t points) {
   return points < sample_points ? points : sample_points;
 }
@@ -35,14 +33,13 @@ CUSZI_HD inline std::uint64_t magnitude_sample(std::uint64_t k, std::uint64_t po
   return points <= sample_points ? k : sample_point(k, points);
 }
 
-/// The least and the largest magnitude at magnitude_sample() points, of the values that are neither
-/// missing nor 0; both 0 if there are none.
+/// Over sampled valid nonzero values; both 0 if there are none.
 struct MagnitudeRange {
   double least = 0;
   double largest = 0;
 
   bool any() const { return largest != 0; }
-  /// Takes in the magnitude of a value that is neither missing nor 0.
+  /// `magnitude` must be of a valid nonzero value.
   void include(double magnitude) {
     if (!any() || magnitude < least) least = magnitude;
     if (magnitude > largest) largest = magnitude;
@@ -60,11 +57,10 @@ CUSZI_HD inline std::uint64_t point_at(const Extents3& at, const Extents3& exten
   return (at[0] * extents[1] + at[1]) * extents[2] + at[2];
 }
 
-/// How many sampled prediction errors fall into each power of two. Bound-independent, so that a
-/// field is sampled once, before its range and with it the bound is known.
+/// Sampled prediction errors by exponent: independent of the bound, which may need the range first.
 class ErrorOctaves {
  public:
-  static constexpr int octaves = 2048;  ///< the exponents of a double
+  static constexpr int octaves = 2048;  ///< exponents of a double
 
   CUSZI_HD static int octave_of(double error) {
     return static_cast<int>((std::bit_cast<std::uint64_t>(error) >> 52) & 0x7FF);
@@ -72,7 +68,7 @@ class ErrorOctaves {
 
   void add(double error) { ++counts_[static_cast<std::size_t>(octave_of(error))]; }
 
-  /// How many errors may be `limit` or more.
+  /// Upper estimate of the number of errors of at least `limit`.
   std::uint32_t beyond(double limit) const {
     std::uint32_t count = 0;
     for (int i = octave_of(limit); i < octaves; ++i) count += counts_[static_cast<std::size_t>(i)];
@@ -85,19 +81,18 @@ class ErrorOctaves {
   std::array<std::uint32_t, octaves> counts_{};
 };
 
-/// Sums of the absolute errors of both cubics along each axis, over a fixed sample of the original
-/// (cuSZ-i V-C.1). An axis too short for a cubic has been skipped.
+/// Sums of both cubics' absolute errors per axis over a fixed sample (cuSZ-i V-C.1). Axes too short
+/// for a cubic are skipped.
 struct SplineErrors {
   std::array<std::array<double, 2>, 3> sum{};  ///< [axis][Cubic]
   std::array<bool, 3> profiled{};
 };
 
-/// What one look at a frame tells before any choice is made.
 struct FieldScan {
-  double min = 0;  ///< over the points that are not missing; 0, 0 if there are none
+  double min = 0;  ///< of valid points; 0 if there are none
   double max = 0;
   std::uint64_t missing = 0;
-  double sampled = 0;  ///< largest magnitude in a sample, of the points that are not missing
+  double sampled = 0;  ///< largest magnitude of sampled valid points
   ErrorOctaves errors;
   SplineErrors splines;
 };

@@ -13,7 +13,6 @@ namespace cuszi {
 
 namespace {
 
-/// Calls visit(point) for the points of each selection in turn.
 template <class Visit>
 void for_each_point(std::span<const Selection> selections, const Visit& visit) {
   for (const Selection& selection : selections) for_each_point(selection, visit);
@@ -95,7 +94,7 @@ std::vector<std::uint64_t> pick(const Selection& selection,
 Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from) {
   Mask mask;
   if (!from.any()) return mask;
-  std::vector<std::uint64_t> before;  // missing points before each word
+  std::vector<std::uint64_t> before;
   std::uint64_t sum = 0;
   for (const std::uint64_t word : from.words) {
     before.push_back(sum);

@@ -11,24 +11,24 @@
 
 namespace cuszi {
 
-/// Points of an array: along each axis, slowest first, every `step`-th from `first` on, and before
-/// `end`. There may be none.
+/// Points of an array: along each axis, slowest first, every `step`-th in [first, end). May be
+/// empty.
 struct Selection {
   static constexpr std::uint64_t no_end = ~std::uint64_t{0};
 
-  Dims from;  ///< of the array
+  Dims from;
   std::array<std::uint64_t, Dims::max_rank> first{};
   std::array<std::uint64_t, Dims::max_rank> step{1, 1, 1, 1};
   std::array<std::uint64_t, Dims::max_rank> end{no_end, no_end, no_end, no_end};
 
-  std::uint64_t count(int axis) const;  ///< selected indices of an axis
+  std::uint64_t count(int axis) const;
   std::uint64_t points() const;
   bool all() const { return points() == from.count(); }
-  /// The dims of the selected points, of which there must be some.
+  /// The selection must not be empty.
   Dims dims() const;
 };
 
-/// Calls visit(point) for the selected points in raster order, numbered by the array's.
+/// Calls visit(linear position in the array) in raster order.
 template <class Visit>
 void for_each_point(const Selection& selection, const Visit& visit) {
   const int last = selection.from.rank() - 1;
@@ -50,7 +50,7 @@ void for_each_point(const Selection& selection, const Visit& visit) {
   }
 }
 
-/// A part of a field: along each axis, slowest first, the indices from `first` on and before `end`.
+/// Indices in [first, end) along each axis, slowest first.
 struct Box {
   static constexpr std::uint64_t no_end = Selection::no_end;
 
@@ -60,25 +60,23 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// Throws UsageError unless the box lies in a field of these dims and has points. An end may be
-/// left open.
+/// Throws UsageError unless the box is not empty and lies in the field.
 void check_box(const Box& box, const Dims& dims);
 
-/// A box of at most `most_points` points: the array, its longest axis halved until it is. It is the
-/// `part`-th of `parts` along the diagonal of the array, each around the middle of its share.
+/// A box of at most `most_points` points, made by halving the longest axis. Boxes 0 .. parts - 1
+/// are spread along the array's diagonal.
 Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part = 0,
                  std::uint64_t parts = 1);
 
-/// Copies the selected values: those of each selection in turn, in raster order.
+/// Copies the values of each selection in turn, in raster order.
 void pick(std::span<const Selection> selections, DType dtype, Bytes from, MutableBytes to);
 inline void pick(const Selection& selection, DType dtype, Bytes from, MutableBytes to) {
   pick(std::span(&selection, 1), dtype, from, to);
 }
 
-/// The bits of the selected points: bit i % 64 of word i / 64 is point i.
+/// Bit i % 64 of word i / 64 is point i.
 std::vector<std::uint64_t> pick(const Selection& selection, const std::vector<std::uint64_t>& bits);
 
-/// The missing points among the selected ones, in the same order.
 Mask pick(std::span<const Selection> selections, DType dtype, const Mask& from);
 inline Mask pick(const Selection& selection, DType dtype, const Mask& from) {
   return pick(std::span(&selection, 1), dtype, from);

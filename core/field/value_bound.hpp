@@ -10,8 +10,7 @@
 
 namespace cuszi {
 
-/// a x b = product + error, exactly (Veltkamp's split, Dekker's TwoProduct), for numbers far from
-/// the ends of the doubles.
+/// Error of a product (Veltkamp's split, Dekker's TwoProduct), without over- and underflow.
 CUSZI_HD inline double product_error(double a, double b, double product) {
   constexpr double split = 134217729.0;  // 2^27 + 1
   const double a_high = a * split - (a * split - a);
@@ -21,9 +20,8 @@ CUSZI_HD inline double product_error(double a, double b, double product) {
   return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
 }
 
-/// True if |original - restored| <= share x |original| in exact arithmetic, for a share below 1,
-/// and both have the same sign; of zeros, if they are the same. Both are scaled so that the
-/// original lies in [2, 4): then neither products nor their errors leave the range of doubles.
+/// |original - restored| <= share x |original| in exact arithmetic, share < 1, and equal signs;
+/// zeros must be bit-identical. Scaled to [2, 4), so that products and their errors stay in range.
 CUSZI_HD inline bool within_share(double original, double restored, double share) {
   const auto bits = std::bit_cast<std::uint64_t>(original);
   if (bits == std::bit_cast<std::uint64_t>(restored)) return true;
@@ -49,17 +47,16 @@ CUSZI_HD inline bool within_share(double original, double restored, double share
   return rest <= product_error(was, share, product);
 }
 
-/// The absolute bound where there is none: any finite value is that near.
+/// Stands for no absolute bound: all finite values are within it.
 inline constexpr double no_bound = std::numeric_limits<double>::max();
 
-/// What the error of each value must not exceed: an absolute bound, a share below 1 of the value,
-/// or the larger or the smaller of the two.
+/// Limit of errors: absolute, relative to the value (share < 1), or the larger or smaller of both.
 struct ValueBound {
   enum class Kind : std::uint8_t { absolute, share, either, both };
 
   Kind kind = Kind::absolute;
-  double bound = 0;  ///< no_bound where a share alone counts
-  double share = 0;  ///< 0 where there is none
+  double bound = 0;  ///< no_bound if only the share applies
+  double share = 0;  ///< 0 if unused
 
   ValueBound(double absolute) : bound(absolute) {}
   ValueBound(Kind of, double absolute, double of_value)
@@ -67,7 +64,7 @@ struct ValueBound {
   static ValueBound of_share(double share) { return {Kind::share, no_bound, share}; }
 
   CUSZI_HD bool goes_with_values() const { return kind != Kind::absolute; }
-  /// The bound of all values; no_bound if there is none.
+  /// A bound for all values; no_bound if there is none.
   double absolute() const { return kind == Kind::either ? no_bound : bound; }
 
   CUSZI_HD bool holds(double original, double restored) const {
@@ -81,7 +78,7 @@ struct ValueBound {
     }
   }
 
-  /// The error, not 0, of an original of this magnitude as a part of what it may be, rounded.
+  /// error / bound, rounded; `error` > 0, `magnitude` of the original.
   CUSZI_HD double part_of(double error, double magnitude) const {
     const double of_bound = error / bound;
     const double of_share = error / magnitude / share;
@@ -93,8 +90,7 @@ struct ValueBound {
     }
   }
 
-  /// What alone decides for all values from `min` to `max`, if that is one of two; never more than
-  /// this bound allows.
+  /// A simpler bound for values in [min, max], if one of the two dominates; never looser.
   ValueBound within(double min, double max) const;
 };
 

@@ -11,20 +11,20 @@
 
 namespace cuszi {
 
-/// Values that all restored ones are moved to: multiples of a step. A value on the grid stays as it
-/// is, however often it is coded again with an error below half a step.
+/// Multiples of a step. Values on it are invariant under repeated coding with an error below half a
+/// step.
 struct ValueGrid {
   enum class Kind : std::uint8_t {
-    none = 0,    ///< values stay as they are
+    none = 0,
     even = 1,    ///< one step for all values
-    binary = 2,  ///< a power of two for all values of one exponent
+    binary = 2,  ///< a power of two per exponent
   };
 
   Kind kind = Kind::none;
   double step = 0;       ///< of `even`
-  ValueBound bound = 0;  ///< of `binary`: what half a step does not exceed
+  ValueBound bound = 0;  ///< of `binary`; limits half a step
 
-  /// The widest grid whose nearest value is within the bound of any value, but for roundings.
+  /// The widest grid with a value within the bound of any value, up to rounding.
   static ValueGrid of(const ValueBound& bound) {
     if (bound.goes_with_values()) return {Kind::binary, 0, bound};
     const double step = 2 * bound.bound;
@@ -32,8 +32,7 @@ struct ValueGrid {
     return is_usable ? ValueGrid{Kind::even, step, 0} : ValueGrid{};
   }
 
-  /// The value of the grid that is nearest to a finite one; other values stay as they are, and so
-  /// do those that are too large for the grid.
+  /// Values that are not finite, or too large for the grid, are unchanged.
   template <class T>
   T nearest(T value) const {
     const double exact = value;
@@ -42,14 +41,12 @@ struct ValueGrid {
     return magnitude_of(exact * per_width) < most_steps ? moved(value, width, per_width) : value;
   }
 
-  /// Makes values of the grid of all of them, of which none is missing but by not being finite.
   template <class T>
   void move(std::span<T> values) const {
     constexpr std::size_t block_values = 1024;
     for (; !values.empty(); values = values.subspan(std::min(block_values, values.size()))) {
       const std::span<T> block = values.first(std::min(block_values, values.size()));
       if (kind == Kind::even && are_small(std::span<const T>(block))) {
-        // Without branches, in vectors.
         const double per_step = 1 / step;
         for (T& value : block) value = moved(value, step, per_step);
       } else {
@@ -63,12 +60,12 @@ struct ValueGrid {
 
   template <class T>
   static T moved(T value, double width, double per_width) {
-    constexpr double rounding = 0x1.8p52;  // sums with it are integers
+    constexpr double rounding = 0x1.8p52;  // adding it rounds to integers
     const double steps = (static_cast<double>(value) * per_width + rounding) - rounding;
     return static_cast<T>(steps * width);
   }
 
-  /// Whether all values are far fewer steps from 0 than a grid can have.
+  /// With a margin below most_steps.
   template <class T>
   bool are_small(std::span<const T> values) const {
     using Bits = BitsOf<T>;
@@ -77,12 +74,13 @@ struct ValueGrid {
     const auto limit = std::bit_cast<Bits>(most);
     Bits larger = 0;
     for (const T& value : values) {
-      larger |= limit - (std::bit_cast<Bits>(value) << 1U >> 1U);  // whose highest bit tells
+      larger |= limit - (std::bit_cast<Bits>(value) << 1U >> 1U);  // the high bit is set if |value|
+                                                                   // > most
     }
     return larger >> (8 * sizeof(Bits) - 1) == 0;
   }
 
-  /// 0 where values stay as they are.
+  /// 0 leaves values unchanged.
   double step_at(double magnitude) const {
     if (kind == Kind::even) return step;
     if (kind == Kind::none) return 0;
@@ -95,7 +93,7 @@ struct ValueGrid {
     }
   }
 
-  /// The power of two at or below a number; 0 for those without one among the normal doubles.
+  /// The power of two at or below a normal number, else 0.
   static double power_below(double magnitude) {
     const auto exponent = std::bit_cast<std::uint64_t>(magnitude) & 0x7FF0000000000000U;
     return exponent == 0x7FF0000000000000U ? 0 : std::bit_cast<double>(exponent);
