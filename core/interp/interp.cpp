@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t max_box_points = std::uint64_t{1} << 20;
 
-/// What is wrong with a tile and its anchors, or nothing.
+/// Describes an invalid tile or anchor stride; nullptr if valid.
 const char* flaw_of(const InterpParams& params, const Extents3& extents) {
   const bool power_of_two = std::has_single_bit(params.anchor);
   if (!power_of_two || params.anchor < 2 || params.levels() > InterpParams::max_levels) {
@@ -30,8 +30,8 @@ const char* flaw_of(const InterpParams& params, const Extents3& extents) {
   return nullptr;
 }
 
-/// Tile extents of 1 where the frame has no more; where the user forced only one of tile and
-/// stride, the other follows.
+/// Tile extents of 1 along axes of extent 1; if the user gave only one of tile and stride, adapts
+/// the other.
 void fit_each_other(InterpParams& params, const Extents3& extents, const InterpConfig& forced) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     std::uint64_t& tile = params.tile[axis];
@@ -45,7 +45,7 @@ void fit_each_other(InterpParams& params, const Extents3& extents, const InterpC
   }
 }
 
-/// Least smooth first; an axis too short to be profiled counts as the least smooth.
+/// Roughest first; axes too short to be profiled count as roughest.
 std::array<std::uint8_t, 3> order_by_smoothness(const SplineErrors& splines) {
   std::array<double, 3> roughness{};
   for (unsigned axis = 0; axis < 3; ++axis) {

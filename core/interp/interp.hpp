@@ -15,21 +15,20 @@
 
 namespace cuszi {
 
-/// G-Interp (cuSZ-i, SC'24, V): the field is cut into tiles; the points of a coarse lattice
-/// (anchors) are stored as they are; each tile is interpolated within its closed box (it includes
-/// the next tiles' nearest points), level by level from the anchors' spacing to 1, along one axis
-/// after the other, with the longest spline that fits into the box.
+/// G-Interp (cuSZ-i, SC'24, V). A coarse lattice of anchors is stored. Each tile is interpolated in
+/// its closed box, which includes the next tiles' nearest points: level by level, axis after axis,
+/// by the longest spline that fits the box.
 struct InterpParams {
   static constexpr PredictorId id = PredictorId::interp;
   static constexpr std::string_view name = "interp";
   static constexpr int max_levels = 16;
   static constexpr bool has_own_coder = false;
-  static constexpr bool codes_missing_points = false;  ///< they stand in no stream
+  static constexpr bool codes_missing_points = false;
 
-  Extents3 tile{};           ///< multiples of the anchor stride, 1 along an axis of extent 1
-  std::uint32_t anchor = 0;  ///< the anchors' stride along axes of extent > 1, a power of two
+  Extents3 tile{};           ///< multiples of `anchor`, or 1 along an axis of extent 1
+  std::uint32_t anchor = 0;  ///< stride of the anchors, a power of two
   std::array<Cubic, 3> cubic{};
-  std::array<std::uint8_t, 3> order{0, 1, 2};  ///< axes, first interpolated first
+  std::array<std::uint8_t, 3> order{0, 1, 2};  ///< of axes
   std::array<double, max_levels> half_step{};  ///< [level - 1]; level 1 has spacing 1
   std::uint32_t radius = 0;
 
@@ -39,15 +38,14 @@ struct InterpParams {
     return count;
   }
 
-  /// Tile and anchors for a frame of these extents: 8x8x32 every 8, 16x16 every 16, 512 every 512,
-  /// or the user's. Throws UsageError if the user's do not fit each other.
+  /// Defaults: 8x8x32 with anchors every 8, 16x16 every 16, 512 every 512. Throws UsageError if the
+  /// user's do not fit each other.
   static InterpParams draft(const PredictorConfig& config, const Extents3& extents);
-  /// Splines and order by the profile (V-C.2), level-wise bounds by eq. 1, a radius by the sample.
+  /// Splines and order by the profile (V-C.2), bounds of levels by eq. 1, radius by the sample.
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
-  /// One pass: every point at once.
   std::vector<int> level_of_pass() const { return {0}; }
-  /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
+  /// False if a quantiser under- or overflows; the frame is then stored losslessly.
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
@@ -56,10 +54,9 @@ struct InterpParams {
   friend bool operator==(const InterpParams&, const InterpParams&) = default;
 };
 
-/// The reduction factor of level-wise bounds for a bound relative to the value range (eq. 1).
+/// Reduction factor of the levels' bounds (eq. 1).
 double alpha_for(double relative_bound);
 
-/// The anchors of a frame: how many along each axis.
 CUSZI_HD inline Extents3 anchor_grid(const InterpParams& params, const Extents3& extents) {
   Extents3 grid{};
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -68,7 +65,6 @@ CUSZI_HD inline Extents3 anchor_grid(const InterpParams& params, const Extents3&
   return grid;
 }
 
-/// How many tiles cover a frame along each axis.
 CUSZI_HD inline Extents3 tile_grid(const InterpParams& params, const Extents3& extents) {
   Extents3 grid{};
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -79,14 +75,14 @@ CUSZI_HD inline Extents3 tile_grid(const InterpParams& params, const Extents3& e
 
 using Extents32 = std::array<std::uint32_t, 3>;
 
-/// A tile: where it starts, the points it owns (half-open) and those it works in (closed box).
+/// `own` is half-open, `box` the closed working box.
 struct TileBox {
   Extents3 first;
   Extents32 own;
   Extents32 box;
 };
 
-/// The tile number `tile` along each axis, of tiles of `size`.
+/// `tile` is the tile's index along each axis.
 CUSZI_HD inline TileBox tile_box(const Extents3& size, const Extents3& extents,
                                  const Extents3& tile) {
   TileBox result{};
@@ -104,18 +100,15 @@ CUSZI_HD inline TileBox tile_box(const InterpParams& params, const Extents3& ext
   return tile_box(params.tile, extents, tile);
 }
 
-/// The points of a box that one turn of one level predicts: a lattice whose points do not depend on
-/// each other.
 struct InterpStage {
   std::uint32_t axis;
   std::uint32_t spacing;
   Extents32 first;
   Extents32 step;
-  Extents32 count;  ///< points along each axis; any may be 0
+  Extents32 count;  ///< may be 0
 };
 
-/// The stage of the turn-th axis (0..2) of `level`. Axes that had their turn are complete at the
-/// level's spacing, the others only at twice that.
+/// Stage `turn` (0..2). Earlier axes are complete at the level's spacing, later ones at twice that.
 CUSZI_HD inline InterpStage interp_stage(const InterpParams& params, const Extents32& box,
                                          int level, int turn) {
   InterpStage stage{};
@@ -132,7 +125,7 @@ CUSZI_HD inline InterpStage interp_stage(const InterpParams& params, const Exten
   return stage;
 }
 
-/// A one-dimensional spline: weights of the neighbours at -3, -1, +1 and +3 spacings.
+/// Weights of the neighbours at -3, -1, +1 and +3 spacings.
 template <class T>
 struct Spline {
   T far_left;
@@ -141,15 +134,15 @@ struct Spline {
   T far_right;
 };
 
-/// Which neighbours of a point on a line are there; the left one always is.
+/// Which neighbours exist; the left one always does.
 struct SplineNeighbours {
   bool far_left;
   bool right;
   bool far_right;
 };
 
-/// The longest spline through the neighbours that are there (V-B.1): cubic, quadratic, linear, or
-/// the left neighbour alone. The others have weight 0.
+/// The longest spline through existing neighbours (V-B.1): cubic, quadratic, linear or the left
+/// neighbour.
 template <class T>
 CUSZI_HD inline Spline<T> spline_for(Cubic cubic, const SplineNeighbours& there) {
   if (!there.right) return {0, 1, 0, 0};
@@ -164,20 +157,19 @@ CUSZI_HD inline Spline<T> spline_for(Cubic cubic, const SplineNeighbours& there)
   return {0, T(0.5), T(0.5), 0};
 }
 
-/// The spline for a point `at` of a line of `size` points whose neighbours are `spacing` apart.
 template <class T>
 CUSZI_HD inline Spline<T> spline_for(Cubic cubic, std::uint32_t at, std::uint32_t spacing,
                                      std::uint32_t size) {
   return spline_for<T>(cubic, {at >= 3 * spacing, at + spacing < size, at + 3 * spacing < size});
 }
 
-/// The prediction. For a neighbour of weight 0 any finite value may be passed.
+/// Neighbours of weight 0 may be any finite value.
 template <class T>
 CUSZI_HD inline T predict(const Spline<T>& s, T far_left, T left, T right, T far_right) {
   return (s.left * left + s.right * right) + (s.far_left * far_left + s.far_right * far_right);
 }
 
-/// The prediction of the point `value[0]` of a line through memory, neighbours `stride` apart.
+/// Predicts value[0]; neighbours are `stride` apart in memory.
 template <class T>
 CUSZI_HD inline T predict_on_line(const Spline<T>& s, const T* value, std::ptrdiff_t stride) {
   return predict<T>(s, value[s.far_left != 0 ? -3 * stride : -stride], value[-stride],
@@ -185,8 +177,8 @@ CUSZI_HD inline T predict_on_line(const Spline<T>& s, const T* value, std::ptrdi
                     value[s.far_right != 0 ? 3 * stride : -stride]);
 }
 
-/// Fills the places of missing anchors in a row of anchors: with the last value before them, else
-/// the first one after, else `middle`, the middle of the value range.
+/// Fills missing anchors of a row with the previous anchor, else the first valid one, else
+/// `middle`.
 template <class T>
 CUSZI_HD inline void fill_missing_anchors(T* row, const std::uint8_t* missing, std::uint64_t count,
                                           T middle) {
@@ -198,8 +190,8 @@ CUSZI_HD inline void fill_missing_anchors(T* row, const std::uint8_t* missing, s
   }
 }
 
-/// The error of the prediction that `at` gets, made from original values; negative if the point is
-/// an anchor or it or a neighbour is missing. For sampling.
+/// Prediction error from original values, for sampling; negative for anchors and if a value is
+/// missing.
 template <class T, class Missing>
 CUSZI_HD double sampled_interp_error(const InterpParams& params, const Extents3& extents,
                                      const T* field, const Extents3& at, const Missing& missing) {
@@ -227,8 +219,8 @@ CUSZI_HD double sampled_interp_error(const InterpParams& params, const Extents3&
 
 inline constexpr std::uint64_t spline_sample_points = 64;
 
-/// The k-th of the 64 points of the profile (V-C.1): a uniform grid of 4x4x4, 8x8 or 64 points,
-/// kept away from the borders of axes that a cubic fits.
+/// Point k of the profile's 64 (V-C.1): a uniform 4x4x4, 8x8 or 64 grid, clear of borders where a
+/// cubic fits.
 CUSZI_HD inline Extents3 spline_sample_point(std::uint64_t k, const Extents3& extents) {
   const int rank = rank_of(extents);
   const std::uint64_t per_axis = rank == 1 ? 64 : rank == 2 ? 8 : 4;
@@ -244,8 +236,6 @@ CUSZI_HD inline Extents3 spline_sample_point(std::uint64_t k, const Extents3& ex
   return at;
 }
 
-/// Adds both cubics' errors along `axis` at a sample point to `sum`; nothing where a value of the
-/// line is missing.
 template <class T, class Missing>
 CUSZI_HD void profile_splines(const Extents3& extents, const T* field, const Extents3& at,
                               unsigned axis, const Missing& missing, std::array<double, 2>& sum) {
