@@ -13,27 +13,25 @@
 
 namespace cuszi {
 
-/// The Lorenzo predictor with dual quantisation (cuSZ, PACT'20, 3.1): values are rounded to
-/// integers first, then predicted from their already visited neighbours within a chunk (outside of
-/// it all is 0), so that a chunk's deltas are differences along each axis and its restoration
-/// partial sums.
+/// Lorenzo with dual quantisation (cuSZ, PACT'20, 3.1): values are rounded to integers, then
+/// predicted from previous neighbours in a chunk. Deltas are differences along each axis,
+/// restoration is partial sums.
 struct LorenzoParams {
   static constexpr PredictorId id = PredictorId::lorenzo;
   static constexpr std::string_view name = "lorenzo";
   static constexpr bool has_own_coder = false;
-  static constexpr bool codes_missing_points = true;  ///< partial sums run through them
+  static constexpr bool codes_missing_points = true;  ///< partial sums include them
 
   Extents3 chunk{};
   std::uint32_t radius = 0;
   double half_step = 0;
 
-  /// The default chunk for a frame of these extents: 256, 16x16 or 8x8x8.
+  /// Chunks of 256, 16x16 or 8x8x8.
   static LorenzoParams draft(const PredictorConfig& config, const Extents3& extents);
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
-  /// One pass: every point at once.
   std::vector<int> level_of_pass() const { return {0}; }
-  /// False if a quantiser would under- or overflow in `dtype`: such a frame is coded losslessly.
+  /// False if a quantiser under- or overflows; the frame is then stored losslessly.
   bool is_usable(DType dtype) const;
 
   void write(ByteWriter& out) const;
@@ -42,28 +40,27 @@ struct LorenzoParams {
   friend bool operator==(const LorenzoParams&, const LorenzoParams&) = default;
 };
 
-/// An integer of this magnitude or more is not made from a value: sums of eight stay exact.
-inline constexpr double max_prequantised = 1125899906842624.0;  // 2^50
+/// Magnitude limit of integers: sums of eight are exact.
+inline constexpr double max_prequantised = 1125899906842624.0;
 
 struct Prequantised {
   std::int64_t value;
   bool in_range;
 };
 
-/// The integer nearest to value / step (cuSZ 3.1.2, PREQUANT), in double for both dtypes.
+/// round(value / step) (cuSZ 3.1.2, PREQUANT), in double for both dtypes.
 CUSZI_HD inline Prequantised prequantise(double value, double inverse_step) {
   const double scaled = value * inverse_step;
   if (!(magnitude_of(scaled) < max_prequantised)) return {0, false};
   return {nearest_integer(scaled), true};
 }
 
-/// The value that a pre-quantised integer stands for.
 template <class T>
 CUSZI_HD inline T dequantise(std::int64_t integer, double step, T min, T max) {
   return clamp_restored<T>(static_cast<T>(static_cast<double>(integer) * step), min, max);
 }
 
-/// The quant-code of a delta, outlier_code if the codes do not reach it.
+/// outlier_code if out of range.
 CUSZI_HD inline QuantCode code_of_delta(std::int64_t delta, std::int32_t radius) {
   const bool reached = delta > -radius && delta < radius;
   return reached ? static_cast<QuantCode>(delta + radius) : outlier_code;
@@ -73,8 +70,7 @@ CUSZI_HD inline std::int64_t delta_of_code(QuantCode code, std::int32_t radius) 
   return static_cast<std::int64_t>(code) - radius;
 }
 
-/// The Lorenzo prediction error at `at` on original values, as the chunks cut the field; missing
-/// neighbours count as 0. For sampling.
+/// Prediction error on original values, for sampling; missing neighbours count as 0.
 template <class T, class Missing>
 CUSZI_HD double sampled_lorenzo_error(const LorenzoParams& params, const Extents3& extents,
                                       const T* field, const Extents3& at, const Missing& missing) {
