@@ -20,10 +20,9 @@
 
 namespace cuszi {
 
-/// A codec of one pass over the values, for speed. Values are rounded to integers (dual
-/// quantisation of cuSZ, PACT'20, 3.1), a tile's integers become differences along none, one, two
-/// or three axes, whichever leaves the fewest bytes, and their bit planes are kept as bytes of
-/// eight neighbours each, without those that are zero. docs/reference/format.md has the layout.
+/// A fast single-pass codec. Values are rounded to integers (dual quantisation, cuSZ, PACT'20,
+/// 3.1); each tile takes differences along the 0 to 3 axes that give the fewest bytes, and stores
+/// the nonzero bytes of its bit planes. Layout: docs/reference/format.md.
 struct TilesParams {
   static constexpr PredictorId id = PredictorId::tiles;
   static constexpr std::string_view name = "tiles";
@@ -37,17 +36,14 @@ struct TilesParams {
   void choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound, DType dtype) {
     choose(scan.sampled, bound, dtype);
   }
-  /// Given the largest magnitude in a sample. The step is less than the bound by what rounding in
-  /// the field's type may add to the largest value, but not much less: beyond that, large values
-  /// are patched more often. A sample's largest will do, so that a frame need not be read before it
-  /// is coded.
+  /// The step is below the bound by the rounding of the largest value, but at most 1/16: smaller
+  /// steps would need more patches. A sampled maximum suffices.
   CUSZI_HD void choose(double sampled, double bound, DType dtype) {
     const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
     half_step = bound - std::min(sampled * rounding, bound / 16);
   }
 
   std::vector<int> level_of_pass() const { return {0}; }
-  /// False if the quantiser would under- or overflow in `dtype`.
   CUSZI_HD bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
 
   void write(ByteWriter& out) const { out.put(half_step); }
@@ -56,14 +52,13 @@ struct TilesParams {
   friend bool operator==(const TilesParams&, const TilesParams&) = default;
 };
 
-/// A tile has 32 lanes of 32 points: what a warp of a GPU holds in registers, and what a loop of a
-/// CPU takes at once.
+/// 32 lanes of 32 points: a warp's registers, or a CPU loop's vectors.
 inline constexpr unsigned tile_lanes = 32;
 inline constexpr unsigned lane_points = 32;
 inline constexpr unsigned tile_points = tile_lanes * lane_points;
 
-/// How lanes, the points of a lane and the groups of eight whose bits share a byte lie along z, y
-/// and x. Points of a lane are numbered in raster order of its block.
+/// Lanes, a lane's block of points, and groups of eight points that share bytes. Points of a lane
+/// are in raster order.
 template <int LanesZ, int LanesY, int LanesX, int BlockZ, int BlockY, int BlockX, int GroupZ,
           int GroupY, int GroupX>
 struct TileShape {
@@ -82,7 +77,6 @@ struct TileShape {
   static_assert(LanesZ * LanesY * LanesX == tile_lanes && BlockZ * BlockY * BlockX == lane_points);
   static_assert(GroupZ * GroupY * GroupX == 8);
 
-  /// The point, by number in its lane, of each bit of each group's bytes.
   CUSZI_HD static constexpr int point_of(int group, int bit) {
     constexpr int across_x = BlockX / GroupX;
     constexpr int across_y = BlockY / GroupY;
@@ -98,7 +92,6 @@ struct TileShape {
   CUSZI_HD static constexpr int point_along(int point, int axis) {
     return point / point_stride(axis) % block(axis);
   }
-  /// A point's coordinate in its tile.
   CUSZI_HD static constexpr int coordinate(int lane, int point, int axis) {
     return lane_along(lane, axis) * block(axis) + point_along(point, axis);
   }
@@ -108,7 +101,6 @@ using BoxTile = TileShape<2, 4, 4, 4, 2, 4, 2, 2, 2>;     ///< 8 x 8 x 16
 using SquareTile = TileShape<1, 4, 8, 1, 8, 4, 1, 2, 4>;  ///< 32 x 32
 using LineTile = TileShape<1, 1, 32, 1, 1, 32, 1, 1, 8>;  ///< 1024
 
-/// Calls f with the shape of the tiles of a frame.
 template <class F>
 decltype(auto) with_tile_shape(const Extents3& extents, F&& f) {
   switch (rank_of(extents)) {
@@ -118,16 +110,14 @@ decltype(auto) with_tile_shape(const Extents3& extents, F&& f) {
   }
 }
 
-/// Number of tiles in a chunk of the stream; the last chunk may have fewer. Tiles stand in raster
-/// order.
+/// Tiles per chunk, in raster order; the last chunk may have fewer.
 template <class T>
 inline constexpr unsigned chunk_tiles = 32 / sizeof(T);
 
-/// The tiles and chunks of a frame.
 struct TileGrid {
-  Extents3 extents;  ///< of the field
+  Extents3 extents;
   Extents3 tile;
-  Extents3 tiles;  ///< along each axis
+  Extents3 tiles;
   std::uint64_t count;
   std::uint64_t chunks;
 
@@ -141,13 +131,11 @@ struct TileGrid {
     return grid;
   }
 
-  /// The first point of a tile.
   CUSZI_HD Extents3 first(std::uint64_t number) const {
     return count >> 32 == 0 ? first_of<std::uint32_t>(number) : first_of<std::uint64_t>(number);
   }
 
-  /// The number in the field of a point of the tile whose first point is `first`. Tiles reach
-  /// beyond the field, where its last values are repeated.
+  /// Linear position of a tile's point. Outside the field, the last values are repeated.
   struct Place {
     std::uint64_t index;
     bool inside;
@@ -166,7 +154,7 @@ struct TileGrid {
   }
 
  private:
-  /// Dividing 64-bit integers takes a GPU as long as the rest of a tile's geometry.
+  /// 32-bit where possible: 64-bit division is slow on GPUs.
   template <class Int>
   CUSZI_HD Extents3 first_of(std::uint64_t number) const {
     const auto tile_number = static_cast<Int>(number);
@@ -182,8 +170,7 @@ CUSZI_HD constexpr std::uint32_t zigzag32(std::uint32_t value) {
   return (value << 1) ^ static_cast<std::uint32_t>(static_cast<std::int32_t>(value) >> 31);
 }
 
-/// The union of zigzags, value by value: what their bits but the lowest hold, and, in the highest
-/// bit, their lowest bits.
+/// Bitwise OR of zigzags, without computing each zigzag.
 struct ZigzagUnion {
   std::uint32_t magnitudes = 0;
   std::uint32_t signs = 0;
@@ -199,17 +186,16 @@ CUSZI_HD constexpr std::uint32_t unzigzag32(std::uint32_t value) {
   return (value >> 1) ^ (0 - (value & 1));
 }
 
-/// Rounds values to multiples of a step and checks what they come back as.
 template <class T>
 struct TileQuantizer {
   using Bits = typename IntegerBits<T>::Bits;
-  /// Integers stay below this, so that additions round to them and 32 bits hold them.
+  /// Limit of integers: exact by addition, and 32 bits hold them.
   static constexpr T reach = sizeof(T) == 4 ? T(4194303) : T(1073741823);
 
   T step;
   T inverse_step;
   T certain;
-  RuleZone<T> zone;  ///< of values that rules matter to
+  RuleZone<T> zone;  ///< values that rules may affect
   double bound;
 
   explicit TileQuantizer(double half_step, double absolute_bound = 0,
@@ -225,10 +211,9 @@ struct TileQuantizer {
     inverse_step = static_cast<T>(1 / (2 * half_step));
   }
 
-  /// Values of no larger magnitude come back within the bound and have an integer, whatever they
-  /// are: errors are half a step and, in proportion to the value, how far step and inverse step are
-  /// from being inverse, and the roundings of both products. Negative if there are none such;
-  /// finite where integers reach beyond all numbers.
+  /// Values up to this magnitude are restored within the bound without a check. Errors are half a
+  /// step, plus the value times the deviation of step x inverse_step from 1 and the products'
+  /// rounding. Negative if there are none; finite.
   CUSZI_HD T certain_magnitude() const {
     if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
@@ -240,36 +225,35 @@ struct TileQuantizer {
     return static_cast<T>(std::min({room / share, in_reach, largest}) * (1 - 0x1p-20));
   }
 
-  /// The value in steps, rounded to an integer, modulo 2^32. Meaningful up to certain_magnitude();
-  /// a larger value may give any integer.
+  /// round(value / step) mod 2^32; unspecified beyond certain_magnitude().
   CUSZI_HD std::uint32_t integer_of(T value) const {
     const T rounded = value * inverse_step + IntegerBits<T>::rounding;
     return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -
                                       std::bit_cast<Bits>(IntegerBits<T>::rounding));
   }
 
-  /// 0 if the value certainly comes back within the bound, else 1: a number of its own type, so
-  /// that loops over values vectorise.
+  /// 0 if the value is certainly restored within the bound, else 1; of type T, so that loops
+  /// vectorise.
   CUSZI_HD T doubt_of(T value) const {
     const T scaled = value * inverse_step;
     const T restored = round_half_even(scaled) * step;
     const bool near = magnitude_of(value - restored) < certain;
     const T doubt = (near & !zone.has(value)) != 0 ? T(0) : T(1);
-    // 32 bits say what a float is restored from, whatever its integer is.
+    // A float is restored from the low 32 bits, whatever the integer.
     return sizeof(T) == 4 || magnitude_of(scaled) < reach ? doubt : T(1);
   }
 
   struct Result {
     std::uint32_t integer;
-    bool in_range;  ///< else the integer means nothing, unless `certain`
-    bool certain;   ///< the value may come back as it would; else fits() decides
+    bool in_range;  ///< else `integer` is valid only if `certain`
+    bool certain;   ///< acceptable; else fits() decides
   };
   CUSZI_HD Result operator()(T value) const {
     const T scaled = value * inverse_step;
     return {integer_of(value), magnitude_of(scaled) < reach, doubt_of(value) == 0};
   }
 
-  /// The value of an integer, before it is clamped to the range of the frame.
+  /// Before clamping to the frame's range.
   CUSZI_HD T restored(std::uint32_t integer) const {
     using Signed = std::make_signed_t<Bits>;
     const auto offset = static_cast<Bits>(static_cast<Signed>(static_cast<std::int32_t>(integer)));
@@ -282,7 +266,7 @@ struct TileQuantizer {
   }
 };
 
-/// Transposes 8 x 8 bits: byte i of (low, high) becomes bit i of every byte.
+/// Transposes 8 x 8 bits: byte i becomes bit i of each byte.
 CUSZI_HD constexpr void transpose_bits(std::uint32_t& low, std::uint32_t& high) {
   const auto swap_in = [](std::uint32_t word, int distance, std::uint32_t mask) {
     const std::uint32_t moved = (word ^ (word >> distance)) & mask;
@@ -295,22 +279,22 @@ CUSZI_HD constexpr void transpose_bits(std::uint32_t& low, std::uint32_t& high) 
   low ^= moved << 4;
 }
 
-/// What a tile says of itself in its chunk's first words.
+/// A tile's entry in its chunk's first words.
 ///
-/// Bit planes come in pairs. The lowest `dense` pairs stand whole: two words per lane. Of the other
-/// pairs, a word says which lanes have bytes that are not zero, a byte per such lane which of its
-/// eight are not, and those bytes follow lane by lane.
+/// Bit planes come in pairs. The lowest `dense` pairs are complete, two words per lane. Each other
+/// pair has a word that marks lanes with nonzero bytes; each of these has a byte that marks its
+/// nonzero ones, followed by those.
 struct TileHead {
   static constexpr std::uint32_t max_pairs = 16;
   static constexpr std::uint32_t max_bytes = (1U << 14) - 1;
 
-  std::uint32_t pairs = 0;       ///< of bit planes that have any bit
-  std::uint32_t dense = 0;       ///< of these pairs, those that stand whole
+  std::uint32_t pairs = 0;       ///< of bit planes with ones
+  std::uint32_t dense = 0;       ///< complete pairs
   std::uint32_t axes = 0;        ///< differences: bit 0 along x, 1 along y, 2 along z
-  std::uint32_t base_bytes = 0;  ///< of the tile's base, 0..5
-  std::uint32_t bytes = 0;       ///< of the tile in the chunk's byte part
+  std::uint32_t base_bytes = 0;  ///< 0..5
+  std::uint32_t bytes = 0;       ///< in the chunk's byte part
   bool patched = false;
-  bool raw = false;  ///< the tile's values themselves
+  bool raw = false;  ///< stores original values
 
   CUSZI_HD std::uint32_t word() const {
     return pairs | dense << 5 | axes << 10 | base_bytes << 13 | bytes << 16 |
@@ -327,19 +311,19 @@ struct TileHead {
     head.raw = (word >> 31) != 0;
     return head;
   }
-  /// False for what no encoder writes.
+  /// False if no encoder writes it.
   CUSZI_HD bool is_valid() const { return pairs <= max_pairs && dense <= pairs && base_bytes <= 5; }
-  /// Its words in the chunk's word part, for values of `value_words` words.
+  /// In the chunk's word part; values have `value_words` words.
   CUSZI_HD std::uint32_t words(std::uint32_t value_words) const {
     return raw ? tile_points * value_words : dense * 2 * tile_lanes + (pairs - dense);
   }
 };
 
-/// A pair of planes stands whole if that takes no more bytes than doing without the zeros.
+/// A pair is dense if that takes no more bytes.
 inline constexpr std::uint32_t dense_pair_bytes = 2 * 4 * tile_lanes;
-inline constexpr std::uint32_t sparse_pair_bytes = 4;  ///< besides those of lanes
+inline constexpr std::uint32_t sparse_pair_bytes = 4;  ///< besides the lanes' bytes
 
-/// Which bytes of a pair of planes are not zero, from the union of each group's integers.
+/// Marks the nonzero bytes of a pair, from the OR of each group's integers.
 CUSZI_HD constexpr std::uint32_t flags_of_pair(const std::uint32_t (&unions)[4],
                                                std::uint32_t pair) {
   std::uint32_t flags = 0;
@@ -354,36 +338,34 @@ CUSZI_HD constexpr std::uint32_t pairs_of(std::uint32_t integers) {
   return width;
 }
 
-/// The most by which a tile's integers may differ to be held in 16 bits: differences along three
-/// axes, up to four times as large, and a step that rounding may add to a range, still fit.
+/// Largest spread of integers for 16-bit arithmetic: differences along three axes are up to 4 times
+/// larger.
 inline constexpr std::uint32_t narrow_reach = 8000;
 
-/// Bytes of a tile's base: the zigzag of its first point's integer, or of logarithms what
-/// TileSigns::base_of() makes of it.
+/// `base` is the zigzag of the first point's integer, or TileSigns::base_of().
 CUSZI_HD constexpr std::uint32_t base_bytes_of(std::uint64_t base) {
   return (base != 0 ? 1 : 0) + (base >> 8 != 0 ? 1 : 0) + (base >> 16 != 0 ? 1 : 0) +
          (base >> 24 != 0 ? 1 : 0) + (base >> 32 != 0 ? 1 : 0);
 }
 
-/// So many points of a frame whose logarithms do not keep the bound are patches of tiles; more are
-/// in the mask.
+/// Points of a log-transformed frame beyond the bound are patched in tiles; more are in the mask.
 CUSZI_HD constexpr std::uint64_t most_kept_in_tiles(std::uint64_t points) { return points / 4096; }
 
-/// The signs of a tile's points, where predictors see logarithms: a word of each lane. They follow
-/// the base, if they are not all alike.
+/// Signs of a tile's log-transformed points, a word per lane. Stored after the base unless all are
+/// equal.
 struct TileSigns {
-  std::uint32_t negative = 0;  ///< lanes whose points are all negative
-  std::uint32_t mixed = 0;     ///< lanes that have points of either sign
+  std::uint32_t negative = 0;  ///< all-negative lanes
+  std::uint32_t mixed = 0;     ///< lanes with both signs
 
   static constexpr std::uint32_t most_bytes = 8 + 4 * tile_lanes;
 
   CUSZI_HD bool alike() const { return mixed == 0 && (negative == 0 || ~negative == 0); }
-  /// Both masks, and the words of so many mixed lanes.
+  /// Both masks and the mixed lanes' words.
   CUSZI_HD static std::uint32_t bytes_of(std::uint32_t mixed_lanes) { return 8 + 4 * mixed_lanes; }
-  // Bits of a base below the zigzag.
+  // Low bits of a base, below the zigzag.
   static constexpr std::uint32_t all_negative = 1;
   static constexpr std::uint32_t differ = 2;
-  static constexpr std::uint32_t narrow = 4;  ///< integers differ by narrow_reach at most
+  static constexpr std::uint32_t narrow = 4;  ///< integers differ by at most narrow_reach
   static constexpr int base_bits = 3;
 
   CUSZI_HD std::uint64_t base_of(std::uint32_t zigzag, bool is_narrow) const {
@@ -392,8 +374,8 @@ struct TileSigns {
   }
 };
 
-/// The signs of a lane's points, of which some are absent: those are as the others, if there are
-/// any, else as some in the tile.
+/// Absent points take the sign of the lane's others if any is negative; an empty lane that of the
+/// tile.
 CUSZI_HD constexpr std::uint32_t signs_of_lane(std::uint32_t negative, std::uint32_t absent,
                                                bool any_in_tile) {
   const std::uint32_t present = negative & ~absent;
@@ -401,15 +383,13 @@ CUSZI_HD constexpr std::uint32_t signs_of_lane(std::uint32_t negative, std::uint
   return rest ? present | absent : present;
 }
 
-/// Bytes of the exact values of `count` points: how many, where in the tile (lane * 32 + number),
-/// and their bits.
+/// Exact values of `count` points: the count, positions (lane * 32 + point) and bits.
 template <class T>
 CUSZI_HD constexpr std::uint32_t patch_bytes(std::uint32_t count) {
   return count == 0 ? 0 : 2 + count * (2 + static_cast<std::uint32_t>(sizeof(T)));
 }
 
-/// Gives the points of a lane that have no integer that of the point before which has, else of the
-/// first after; to a lane that has none `other`.
+/// Absent points take the previous present integer, else the next, else `other`.
 CUSZI_HD inline void fill_absent(std::uint32_t (&integers)[lane_points], std::uint32_t absent,
                                  std::uint32_t other) {
   std::uint32_t last = other;
@@ -423,8 +403,7 @@ CUSZI_HD inline void fill_absent(std::uint32_t (&integers)[lane_points], std::ui
   }
 }
 
-/// Words of the largest chunk: heads, tiles that are no larger than their values, and the last
-/// word's share.
+/// Heads, raw tiles, and padding to a word.
 template <class T>
 inline constexpr unsigned max_chunk_words = chunk_tiles<T>*(1 + tile_points * sizeof(T) / 4) + 1;
 
