@@ -9,21 +9,19 @@
 
 namespace cuszi {
 
-// Binary logarithms and powers from IEEE +, - and x alone, in one order, so that every processor
-// gets the same bits: those of floats by one polynomial each, those of doubles by tables, which are
-// the nearest doubles of what they stand for.
+// Bit-exact on every processor: IEEE +, - and x in one order. Floats use one polynomial each,
+// doubles tables of correctly rounded constants.
 
-/// log2(x) - centre of the magnitude of a normal float, before the last rounding at most 0x1.f2p-24
-/// off. It never decreases with the magnitude. Of what is not normal it is -127 - centre or less,
-/// or 128 - centre or more.
+/// log2(|x|) - centre of a normal float; error below 0x1.f2p-24 before the last rounding.
+/// Monotonic. Other x give at most -127 - centre or at least 128 - centre.
 CUSZI_HD inline float log2_of_normal(float x, int centre) {
   constexpr float coefficients[9]{0x1.2b8034p-1F, 0x1.ec7086p-1F,  -0x1.484a8ap-2F,
                                   0x1.23e4dep-3F, -0x1.240b32p-4F, 0x1.32e568p-5F,
                                   -0x1.51299p-6F, 0x1.e44586p-7F,  -0x1.29d340p-7F};
   constexpr std::uint32_t exponent_bits = 0xFF;
   constexpr std::uint32_t fraction_bits = 0x7FFFFF;
-  constexpr float addend = 8388608.0F;  // 2^23: integers are added to its bits
-  constexpr float middle = 1.5F;        // of mantissas
+  constexpr float addend = 8388608.0F;  // 2^23: its bits plus n represent 2^23 + n
+  constexpr float middle = 1.5F;
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const float exponent =
       std::bit_cast<float>((bits >> 23 & exponent_bits) | std::bit_cast<std::uint32_t>(addend)) -
@@ -36,9 +34,8 @@ CUSZI_HD inline float log2_of_normal(float x, int centre) {
   return exponent + sum;
 }
 
-/// 2^y for |y| < 2^21 as mantissa x 2^exponent with a mantissa from 1 to 2; the share that it errs
-/// by is below 2^-23.3. It never decreases with y: every step is a sum or a product of numbers that
-/// are not negative, and at the end of its range the mantissa is 2.
+/// 2^y for |y| < 2^21: mantissa in [1, 2] and exponent, relative error below 2^-23.3. Monotonic:
+/// all sums and products are of nonnegative numbers.
 struct FloatPower {
   float mantissa;
   int exponent;
@@ -46,9 +43,9 @@ struct FloatPower {
   CUSZI_HD static FloatPower of(float y) {
     constexpr float coefficients[6]{0x1.62e430p-1F, 0x1.ebfc40p-3F,  0x1.c69f3ap-5F,
                                     0x1.3c4c98p-7F, 0x1.4c9214p-10F, 0x1.b50dbap-13F};
-    constexpr float addend = 12582912.0F;  // 1.5 x 2^23: sums with it are integers
+    constexpr float addend = 12582912.0F;  // 1.5 x 2^23: adding it rounds to integers
     const float placed = (y - 0.5F) + addend;
-    const float rest = y - (placed - addend);  // from 0 to 1
+    const float rest = y - (placed - addend);  // in [0, 1]
     float sum = coefficients[5];
     CUSZI_UNROLL
     for (int n = 4; n >= 0; --n) sum = sum * rest + coefficients[n];
@@ -56,15 +53,15 @@ struct FloatPower {
                                                 std::bit_cast<std::uint32_t>(addend))};
   }
 
-  /// 2^(y + more) if that is a normal number.
+  /// 2^(y + more), which must be normal.
   CUSZI_HD float scaled_by(int more) const {
     const auto shift = static_cast<std::uint32_t>(exponent + more);
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(mantissa) + (shift << 23));
   }
 };
 
-/// 512 over the middle of the i-th of 64 parts of [1, 2), rounded; of the first and the last part
-/// over its outer end, so that powers of two have exact logarithms.
+/// 1 / centre of a 64th of [1, 2), in 512ths; the outer end for the first and last part, so that
+/// powers of two have exact logarithms.
 CUSZI_HD inline double reciprocal_of_part(unsigned i) {
   CUSZI_TABLE std::uint16_t table[64]{
       512, 500, 493, 485, 478, 471, 465, 458, 452, 446, 440, 434, 428, 423, 417, 412,
@@ -74,7 +71,6 @@ CUSZI_HD inline double reciprocal_of_part(unsigned i) {
   return table[i] * 0x1p-9;
 }
 
-/// -log2(reciprocal_of_part(i)).
 CUSZI_HD inline double log2_of_part(unsigned i) {
   CUSZI_TABLE double table[64]{0x0.0p+0,
                                0x1.184b8e4c56af8p-5,
@@ -143,7 +139,6 @@ CUSZI_HD inline double log2_of_part(unsigned i) {
   return table[i];
 }
 
-/// 2^(j / 32), j up to 32.
 CUSZI_HD inline double power_of_part(unsigned j) {
   CUSZI_TABLE double table[33]{
       0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0,
@@ -158,7 +153,6 @@ CUSZI_HD inline double power_of_part(unsigned j) {
   return table[j];
 }
 
-/// Terms of the series that a value of type T needs.
 template <class T>
 struct SeriesTerms;
 template <>
@@ -172,8 +166,8 @@ struct SeriesTerms<double> {
   static constexpr int exp2 = 7;
 };
 
-/// log2(x) of a finite x > 0; the error is below 2^-31 for a float's sake, 2^-51 for a double's,
-/// and what rounding leaves. Powers of two are exact.
+/// log2(x) of a finite x > 0 with an error below 2^-31 (float) or 2^-51 (double) plus rounding.
+/// Powers of two are exact.
 template <class T>
 CUSZI_HD inline double log2_of_value(double x) {
   constexpr double coefficients[8]{
@@ -193,16 +187,15 @@ CUSZI_HD inline double log2_of_value(double x) {
   return exponent + (log2_of_part(part) + sum * rest);
 }
 
-/// 2^y with the accuracy that a T needs. y may be anything but NaN, and 2^y overflow. It never
-/// decreases with y: every step is a sum or a product of numbers that are not negative, and a part
-/// does not exceed the next one's begin.
+/// 2^y with the accuracy of T, not for NaN; may overflow. Monotonic: all sums and products are of
+/// nonnegative numbers, and parts are clamped to the next one's start.
 template <class T>
 CUSZI_HD inline double exp2_of_value(double y) {
   constexpr double coefficients[7]{
       0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58fp-3,  0x1.c6b08d704a0c0p-5, 0x1.3b2ab6fba4e77p-7,
       0x1.5d87fe78a6731p-10, 0x1.430912f86c787p-13, 0x1.ffcbfc588b0c7p-17};
   constexpr int parts = 32;
-  constexpr double most = 1100;  // overflows
+  constexpr double most = 1100;
   y = y < -most ? -most : (y > most ? most : y);
   const double whole = std::floor(y);
   const double scaled = (y - whole) * parts;

@@ -10,14 +10,14 @@ namespace cuszi {
 
 namespace {
 
-/// The middle of the sample's logarithms.
 LogTransform log_transform_of(const MagnitudeRange& sample) {
   if (!sample.any()) return {};
   const int sum = std::ilogb(sample.least) + std::ilogb(sample.largest) + 1;
   return {static_cast<std::int16_t>(sum / 2)};
 }
 
-/// Where a share of values becomes the absolute bound; not so far out that its inverse overflows.
+/// Magnitude at which the relative bound equals the absolute one, limited so that its inverse is
+/// finite.
 Knee knee_of(const ValueBound& bound) {
   return Knee(std::clamp(bound.bound / bound.share, 1 / Knee::most, Knee::most));
 }
@@ -30,7 +30,6 @@ TransformParams transform_for(const ValueBound& bound, const MagnitudeRange& sam
   }
 }
 
-/// The largest magnitude that the sample comes to.
 template <class T, class Params>
 double largest_of(const Params& transform, const MagnitudeRange& sample) {
   if (!sample.any()) return 0;
@@ -39,29 +38,27 @@ double largest_of(const Params& transform, const MagnitudeRange& sample) {
   return static_cast<double>(std::max(magnitude_of(first), magnitude_of(last)));
 }
 
-/// How far y may be from that of any value under the share, if neither is rounded.
+/// Largest error of y that respects the share, without rounding.
 template <class Params>
 double reach_of(double share) {
   const double binary = log2_of_value<double>(1 + share);
   return Params::id == TransformId::symlog ? binary * ln_2 : binary;
 }
 
-// How much y is to leave to the rounding of values and to what the functions err, where the sample
-// comes to y of this magnitude, and y of less than twice that are certain.
+// Margin for rounding and function errors at y of the sampled magnitude; holds below twice that.
 
 template <class T>
 inline constexpr double near_1 = sizeof(T) == sizeof(float) ? 0x1p-23 : 0x1p-48;
 
-/// How often that counts for logarithms that are made in doubles: those of doubles are themselves
-/// rounded by more than that from 2^8 on.
+/// Multiple of near_1 for logarithms in double, which round by more from 2^8 on.
 template <class T>
 double times_near_1(double largest) {
   constexpr double safe = 8;
   return sizeof(T) == sizeof(float) ? 1 : std::max(1.0, largest / safe);
 }
 
-/// Of floats, both polynomials and what they are rounded to take 1.1 x 2^-22. Those of doubles are
-/// rounded twice by half the spacing of values around four times the largest.
+/// Floats: both polynomials and rounding take 1.1 x 2^-22. Doubles round twice by half an ulp at
+/// four times the largest.
 template <class T>
 double room_for(const LogTransform& transform, double largest) {
   if constexpr (sizeof(T) == sizeof(float)) return 0x1.4p-22;
@@ -71,7 +68,7 @@ template <class T>
 double room_for(const SymlogTransform& /*transform*/, double largest) {
   return near_1<T> * times_near_1<T>(largest * log2_e);
 }
-/// Beyond the knee all that is relative to y.
+/// Beyond the knee the margin is relative to y.
 template <class T>
 double room_for(const LogLinearTransform& /*transform*/, double largest) {
   return near_1<T> * (1 + largest);
@@ -84,7 +81,7 @@ TransformChoice choice_of(const Params& transform, double share, const Magnitude
   const double sampled = largest_of<T>(transform, sample);
   double largest = std::max(sampled, 1.0);
   if (Params::id == TransformId::log_linear) {
-    constexpr double most_of_reach = 0x1p-4;  // that few large values may take from all others
+    constexpr double most_of_reach = 0x1p-4;  // that few large values may take
     largest = std::clamp(reach * most_of_reach / near_1<T>, 1.0, largest);
   }
   if (Params::id == TransformId::log && quick) {
@@ -93,7 +90,7 @@ TransformChoice choice_of(const Params& transform, double share, const Magnitude
     const double spacing = std::ldexp(1.0, -std::numeric_limits<T>::digits);
     largest = std::max(largest, std::min(reach * most_of_reach / spacing, enough));
   }
-  // Half the spacing of values of the type around that.
+  // Half an ulp.
   const double rounding = std::ldexp(1.0, std::ilogb(largest) - std::numeric_limits<T>::digits);
   const double most = reach * (1 - 0x1p-40) - room_for<T>(transform, largest);
   return {transform, std::max(most - rounding, 0.0), std::ldexp(2.0, std::ilogb(largest)), sampled};

@@ -17,19 +17,18 @@
 
 namespace cuszi {
 
-/// The transforms, in the order of TransformParams; the numbers stand in archives.
+/// In the order of TransformParams; numbers in archives.
 enum class TransformId : std::uint8_t { log = 0, symlog = 1, log_linear = 2 };
 
-/// A magnitude as a T, rounded and not beyond the largest ones.
+/// Saturates at the largest finite T.
 template <class T>
 CUSZI_HD inline T rounded_to(double x) {
   constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
   return static_cast<T>(x < most ? x : most);
 }
 
-/// Whether transforms of magnitudes around x err little enough: neither x nor what becomes of it
-/// under a share of it is subnormal or overflows. Of doubles no one is certain: a logarithm's own
-/// rounding, up to 2^-43, counts beside those of the values.
+/// Neither x nor its values within the bound are subnormal or overflow. Never for doubles, whose
+/// logarithms round by up to 2^-43.
 template <class T>
 CUSZI_HD inline bool is_certain(double x) {
   constexpr double few = 4;
@@ -37,40 +36,37 @@ CUSZI_HD inline bool is_certain(double x) {
          x < std::numeric_limits<T>::max() / few;
 }
 
-/// The table of transforms, in the order of their ids: what predictors see instead of values. A new
-/// transform is one more row here and its tests. A row has
+/// The values that predictors see instead of the original ones, by id. A row has
 ///
-///     id, name         as in archives
-///     has_signs        whether y has the sign of x, and 0 is 0. Else signs stand in a section of
-///                      their own, and zeros are kept, as missing points are
-///     forward<T>(x)    of the magnitude of a finite value, as a T; with signs, it is not negative
-///     inverse<T>(y)    the magnitude as a finite T, which never decreases with y
-///     certain<T>(x, y) whether both keep to the errors that TransformChoice counts on, for
-///                      magnitudes around x, which becomes y
-///     write(), read()  what stands in a frame's header
+///     id, name         in archives
+///     has_signs        whether y has the sign of x, and 0 maps to 0; otherwise signs have a
+///                      section, and zeros are stored exactly
+///     forward<T>(x)    of a finite magnitude; nonnegative if has_signs
+///     inverse<T>(y)    a finite magnitude, monotonic in y
+///     certain<T>(x, y) whether TransformChoice's error estimates hold around x and its y
+///     write(), read()  its part of the frame's header
 ///
-/// forward() need not be exact: what decides is whether all that inverse() makes of values around y
-/// lies within the bound of x (PointTransform). y = log2 |x| - centre, for a bound that is a share
-/// of the value.
+/// forward() need not be exact: PointTransform verifies that inverse() of all y within the
+/// predictor's bound is within the bound of x. LogTransform: y = log2 |x| - centre, for a bound
+/// relative to the value.
 struct LogTransform {
   static constexpr TransformId id = TransformId::log;
   static constexpr std::string_view name = "log";
   static constexpr bool has_signs = false;
 
-  std::int16_t centre = 0;  ///< about the middle of the logarithms, so that y needs few bits
+  std::int16_t centre = 0;  ///< about the median logarithm, to save bits of y
 
   template <class T>
   CUSZI_HD T forward(T x) const {
     if constexpr (sizeof(T) == sizeof(double)) {
       return log2_of_value<double>(x) - centre;
     } else {
-      constexpr float scale = 0x1p24F;  // makes subnormal numbers normal
+      constexpr float scale = 0x1p24F;  // makes subnormals normal
       const bool is_normal = x >= std::numeric_limits<float>::min();
       return log2_of_normal(is_normal ? x : x * scale, is_normal ? centre : centre + 24);
     }
   }
-  /// forward() of a normal magnitude, from a value of either sign. What it makes of others is not
-  /// certain().
+  /// forward() for normal magnitudes, of either sign. Others give a y that is not certain().
   template <class T>
   CUSZI_HD T forward_normal(T x) const {
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -85,14 +81,14 @@ struct LogTransform {
     if constexpr (sizeof(T) == sizeof(double)) {
       return rounded_to<double>(exp2_of_value<double>(y + centre));
     } else {
-      constexpr float most = 4096;  // more than any logarithm less any centre
+      constexpr float most = 4096;  // exceeds any |log2| + |centre|
       constexpr int overflows = 1000;
       const FloatPower power = FloatPower::of(clamp_to(y, -most, most));
       const int exponent = clamp_to(power.exponent + centre, -overflows, overflows);
       return rounded_to<float>(static_cast<double>(power.mantissa) * power_of_two(exponent));
     }
   }
-  /// inverse() where that is a normal number: for certain() y, and what a bound makes of them.
+  /// inverse() whose result is normal: for certain() y and their neighbours within the bound.
   template <class T>
   CUSZI_HD T inverse_normal(T y) const {
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -121,9 +117,9 @@ struct LogTransform {
   friend bool operator==(const LogTransform&, const LogTransform&) = default;
 };
 
-/// The magnitude where a share of values becomes an absolute bound, and 1 over it.
+/// Magnitude at which the bounds are equal, and its inverse.
 struct Knee {
-  static constexpr double most = 0x1p1000;  ///< of it, its inverse and multiples that are certain
+  static constexpr double most = 0x1p1000;  ///< of the magnitude, its inverse and certain multiples
 
   double magnitude = 1;
   double inverse = 1;
@@ -141,7 +137,7 @@ struct Knee {
 inline constexpr double ln_2 = 0x1.62e42fefa39efp-1;
 inline constexpr double log2_e = 0x1.71547652b82fep+0;
 
-/// For the larger of an absolute bound and a share: x / knee up to it, 1 + ln(x / knee) beyond.
+/// For the larger bound: x / knee up to the knee, 1 + ln(x / knee) beyond.
 struct SymlogTransform {
   static constexpr TransformId id = TransformId::symlog;
   static constexpr std::string_view name = "symlog";
@@ -169,7 +165,7 @@ struct SymlogTransform {
   friend bool operator==(const SymlogTransform&, const SymlogTransform&) = default;
 };
 
-/// For the smaller of the two: log2(x / knee) up to it, (x / knee - 1) / ln 2 beyond.
+/// For the smaller bound: log2(x / knee) up to the knee, (x / knee - 1) / ln 2 beyond.
 struct LogLinearTransform {
   static constexpr TransformId id = TransformId::log_linear;
   static constexpr std::string_view name = "log-linear";
@@ -186,7 +182,7 @@ struct LogLinearTransform {
   CUSZI_HD T inverse(T y) const {
     return rounded_to<T>(knee.magnitude * (y < 0 ? exp2_of_value<T>(y) : 1 + y * ln_2));
   }
-  /// Beyond the knee, what rounds x counts the more, the larger it is.
+  /// Not beyond the knee, where the rounding of x grows relative to y.
   template <class T>
   CUSZI_HD bool certain(T x, T /*y*/) const {
     return x < knee.magnitude && x * knee.inverse > 1 / Knee::most && is_certain<T>(x);
@@ -201,35 +197,31 @@ struct LogLinearTransform {
 using TransformParams = std::variant<LogTransform, SymlogTransform, LogLinearTransform>;
 
 std::string_view name_of(const TransformParams& params);
-/// See the table's has_signs.
 bool has_signs(const TransformParams& params);
 void write_transform(const TransformParams& params, ByteWriter& out);
-/// Reads what write_transform() writes. Throws ArchiveError.
+/// Throws ArchiveError.
 TransformParams read_transform(ByteReader& in);
 
-/// How a frame's values become what its predictor codes.
 struct TransformChoice {
   TransformParams params;
-  double bound = 0;    ///< absolute, of what the predictor codes; 0 if that cannot be coded
-  double certain = 0;  ///< y of smaller magnitudes are rounded so little that the bound of x holds
-  double sampled = 0;  ///< largest magnitude of what the sample becomes
+  double bound = 0;    ///< absolute, of y; 0 if no y can be coded
+  double certain = 0;  ///< y below this magnitude round little enough
+  double sampled = 0;  ///< largest magnitude of y in the sample
 };
 
-/// Chooses for a bound that goes with each value, by a sample of the magnitudes. Where it is
-/// `quick`, values far beyond the sample are to be certain too, if that takes little of what the
-/// predictor codes.
+/// From sampled magnitudes. If `quick`, values far beyond the sample are certain too where that
+/// costs little of the bound.
 TransformChoice choose_transform(const ValueBound& bound, DType dtype, const MagnitudeRange& sample,
                                  bool quick);
 
-/// A value as predictors see it: NaN, as if it was missing, if its bits are to be kept.
+/// NaN if the value must be stored exactly.
 template <class T>
 struct Transformed {
   T value;
   bool is_negative;
 };
 
-/// What y stands for. With signs, y is that of the magnitude of a value that is negative or not,
-/// and what has crossed 0 has the other sign.
+/// Value of y. With signs, `negative` is the original's sign, and y below 0 crossed zero.
 template <class T, class Params>
 CUSZI_HD inline T restored_from(const Params& params, T y, bool negative) {
   if constexpr (Params::has_signs) {
@@ -241,15 +233,13 @@ CUSZI_HD inline T restored_from(const Params& params, T y, bool negative) {
   }
 }
 
-/// Transforms values one by one. A value is kept bit for bit unless everything that may be
-/// restored, whatever the predictor makes of it under its own bound, is within the bound of the
-/// values and keeps the rules. That is decided by the two ends of what may be restored, as
-/// inverse() never decreases; but for the values whose y is certain.
+/// A value becomes NaN, to be stored exactly, unless every y within the predictor's bound restores
+/// within its bound and the rules. inverse() is monotonic, so both ends suffice.
 template <class T, class Params>
 struct PointTransform {
   Params params;
-  double step;  ///< the predictor's bound
-  T certain;    ///< y of smaller magnitudes may be; 0 if there are rules
+  double step;  ///< bound of y
+  T certain;    ///< y of smaller magnitudes need no test; 0 with rules
   ValueBound bound;
   MissingTest<T> missing;
   RestoreRules<T> rules;
@@ -263,8 +253,7 @@ struct PointTransform {
         missing(fills),
         rules(kept) {}
 
-  /// Whether there is no doubt about a point of any magnitude that becomes y by a transform whose
-  /// certain() looks at y alone.
+  /// For transforms whose certain() ignores x.
   CUSZI_HD bool is_certain(T y) const {
     return magnitude_of(y) < certain && params.certain(T{1}, y);
   }
@@ -293,31 +282,29 @@ struct PointTransform {
   }
 };
 
-/// What a frame's header says of its transform.
 struct FrameTransform {
   TransformParams params;
-  double min = 0;  ///< of what the predictor has coded
+  double min = 0;  ///< of y
   double max = 0;
-  std::uint64_t kept = 0;  ///< points that are not missing, but stand in the mask as if they were
+  std::uint64_t kept = 0;  ///< points stored exactly, in the mask though not missing
 
   void write(ByteWriter& out) const;
   /// Throws ArchiveError.
   static FrameTransform read(ByteReader& in);
 };
 
-/// A transformed frame that is being restored.
 struct TransformTarget {
   const FrameTransform& transform;
   double min;  ///< of the values
   double max;
-  bool is_by_tiles = false;  ///< what decodes the frame restores values; else a step of its own
-  std::optional<PointBits> negative = {};  ///< nothing where all signs are alike, or by tiles
+  bool is_by_tiles = false;                ///< the decoder restores values itself
+  std::optional<PointBits> negative = {};  ///< unset if all signs are equal, or by tiles
 
   bool all_negative() const { return !negative && min < 0; }
 };
 
-/// Restores values from logarithms, for those who restore them tile by tile. There they are not
-/// limited to their range: those of values are. All is simple where the whole range is certain().
+/// For tile decoders, where y is not clamped to its range. `is_normal` selects the fast path: the
+/// whole range is certain().
 template <class T>
 struct LogRestorer {
   LogTransform log;
@@ -332,7 +319,7 @@ struct LogRestorer {
         is_normal(log.certain(T{1}, static_cast<T>(target.transform.min)) &&
                   log.certain(T{1}, static_cast<T>(target.transform.max))) {}
 
-  /// Restores a point that is negative if the lowest bit of `sign` is set.
+  /// Negative if the lowest bit of `sign` is set.
   template <bool normal>
   CUSZI_HD T restored(T y, std::uint32_t sign) const {
     if constexpr (normal) {
@@ -345,11 +332,11 @@ struct LogRestorer {
   }
 };
 
-/// Restores values one by one. What it is given for points that are kept does not matter.
+/// Restores values one by one; masked points may have any y.
 template <class T, class Params>
 struct PointRestorer {
   Params params;
-  T least;  ///< range of what the predictor has coded
+  T least;  ///< of y
   T most;
   T min;  ///< of the values
   T max;
