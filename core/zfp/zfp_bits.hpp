@@ -8,12 +8,11 @@
 
 namespace cuszi {
 
-/// Mask of the lowest `bits` bits, 0 to 64.
 CUSZI_HD constexpr std::uint64_t low_bits(unsigned bits) {
   return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
 }
 
-/// How many zeros stand below the lowest one; not for 0.
+/// `word` must not be 0.
 CUSZI_HD inline unsigned trailing_zeros(std::uint64_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__ffsll(static_cast<long long>(word))) - 1;
@@ -22,7 +21,7 @@ CUSZI_HD inline unsigned trailing_zeros(std::uint64_t word) {
 #endif
 }
 
-/// The number of bits up to the highest one; 0 for 0.
+/// Position of the highest one plus 1; 0 for 0.
 CUSZI_HD inline int significant_bits(std::uint64_t word) {
 #if defined(__CUDA_ARCH__)
   return 64 - __clzll(static_cast<long long>(word));
@@ -31,7 +30,6 @@ CUSZI_HD inline int significant_bits(std::uint64_t word) {
 #endif
 }
 
-/// The number of ones.
 CUSZI_HD inline unsigned count_ones(std::uint64_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__popcll(word));
@@ -40,8 +38,7 @@ CUSZI_HD inline unsigned count_ones(std::uint64_t word) {
 #endif
 }
 
-/// The position of the one bit that has exactly `before` one bits below it. `word` must have more
-/// than `before` ones.
+/// Position of the one with `before` ones below it, which must exist.
 CUSZI_HD inline unsigned place_of_one(std::uint64_t word, unsigned before) {
   unsigned place = 0;
   for (unsigned half = 32; half > 0; half /= 2) {
@@ -54,8 +51,8 @@ CUSZI_HD inline unsigned place_of_one(std::uint64_t word, unsigned before) {
   return place;
 }
 
-/// Writes bits into words of 64, the first bit in the lowest place, as zfp does. `Words` is what
-/// takes a word by words[i] = word.
+/// Writes bits to 64-bit words, the first bit lowest, as zfp does. `Words` supports words[i] =
+/// word.
 template <class Words>
 class ZfpBitWriter {
  public:
@@ -63,9 +60,9 @@ class ZfpBitWriter {
 
   CUSZI_HD BitCount position() const { return BitCount{at_} * 64 + fill_; }
 
-  /// Appends the lowest `bits` bits, 0 to 64, of `value`, which has no others.
+  /// Appends 0 to 64 bits; higher bits of `value` must be 0.
   CUSZI_HD void put(std::uint64_t value, unsigned bits) {
-    word_ |= value << fill_;  // fill_ is below 64
+    word_ |= value << fill_;
     fill_ += bits;
     if (fill_ >= 64) {
       words_[at_++] = word_;
@@ -80,7 +77,6 @@ class ZfpBitWriter {
     put(0, static_cast<unsigned>(bits));
   }
 
-  /// Forgets what was written from `position` on.
   CUSZI_HD void cut(BitCount position) {
     if (position >= this->position()) return;
     const auto word = static_cast<std::uint32_t>(position / 64);
@@ -89,7 +85,6 @@ class ZfpBitWriter {
     at_ = word;
   }
 
-  /// Writes the word that has been begun.
   CUSZI_HD void flush() {
     if (fill_ > 0) words_[at_] = word_;
   }
@@ -101,7 +96,7 @@ class ZfpBitWriter {
   unsigned fill_ = 0;
 };
 
-/// 64 bits of `low` and `high` behind it, from bit `shift`, 0 to 63, on.
+/// 64 bits of high:low from bit `shift` (0 to 63) on.
 CUSZI_HD inline std::uint64_t window_of(std::uint64_t low, std::uint64_t high, unsigned shift) {
 #if defined(__CUDA_ARCH__)
   const bool is_upper = shift >= 32;
@@ -115,9 +110,8 @@ CUSZI_HD inline std::uint64_t window_of(std::uint64_t low, std::uint64_t high, u
 #endif
 }
 
-/// Reads what ZfpBitWriter wrote, from any bit on. Beyond the words there are zeros: whoever reads
-/// compares the position with the end. `Words` is what gives a word by words[i]. A word is asked
-/// for long before it is looked at, for memory takes its time.
+/// Reads from any position; zeros past the end, which callers must check. Words are loaded early to
+/// hide memory latency.
 template <class Words>
 class ZfpBitReader {
  public:
@@ -130,28 +124,27 @@ class ZfpBitReader {
 
   CUSZI_HD BitCount position() const { return (asked_ - 3) * 64 + used_; }
 
-  /// The next 64 bits.
   CUSZI_HD std::uint64_t peek() const { return window_of(word_, next_, used_); }
 
-  /// The 64 bits that begin `bits` bits, 0 to 64, after the position.
+  /// 64 bits, starting `bits` (0 to 64) after the position.
   CUSZI_HD std::uint64_t peek_behind(unsigned bits) const {
     const unsigned at = used_ + bits;
     const bool is_next = at >= 64;
     return window_of(is_next ? next_ : word_, is_next ? ahead_ : next_, at % 64);
   }
 
-  /// Goes on by 0 to 64 bits.
+  /// 0 to 64 bits.
   CUSZI_HD void skip(unsigned bits) {
     used_ += bits;
     if (used_ >= 64) pass_word();
   }
-  /// Goes on by 0 to 128 bits.
+  /// 0 to 128 bits.
   CUSZI_HD void skip_long(unsigned bits) {
     skip(bits);
     skip(0);
   }
 
-  /// Reads 0 to 64 bits.
+  /// 0 to 64 bits.
   CUSZI_HD std::uint64_t get(unsigned bits) {
     const std::uint64_t value = peek() & low_bits(bits);
     skip(bits);
@@ -175,7 +168,7 @@ class ZfpBitReader {
 
   Words words_;
   std::uint64_t count_;
-  std::uint64_t asked_;  ///< words so far, `word_` among the last three
+  std::uint64_t asked_;  ///< words loaded, `word_` third to last
   unsigned used_;        ///< bits of `word_`
   std::uint64_t word_ = 0;
   std::uint64_t next_ = 0;

@@ -8,8 +8,7 @@
 
 namespace cuszi {
 
-/// Where in a block of 4^rank values, the fastest axis first, the coefficient `i` of the sequence
-/// stands: by the sum of its four-valued coordinates, so that the largest come first.
+/// zfp's coefficient order, by the sum of coordinates: the position in a block, fastest axis first.
 template <int rank>
 CUSZI_HD constexpr int zfp_place(int i) {
   if constexpr (rank == 1) {
@@ -46,7 +45,7 @@ CUSZI_HD constexpr int zfp_place(int i) {
 
 namespace zfp {
 
-/// 2^exponent, infinite or 0 (half the least number included) where T has no such number.
+/// Saturates to infinity or 0 outside T's range.
 template <class T>
 CUSZI_HD inline T power_of_two(int exponent) {
   using UInt = typename ZfpType<T>::UInt;
@@ -60,12 +59,11 @@ CUSZI_HD inline T power_of_two(int exponent) {
   return std::bit_cast<T>(place < 0 ? UInt{0} : static_cast<UInt>(UInt{1} << place));
 }
 
-/// What the values of a block have in common.
 struct BlockExponent {
-  /// The least e with |x| < 2^e for all values that are numbers, but not below that of the
-  /// subnormals; -bias for zeros alone. With an infinity among them 0, as frexp() has it.
+  /// The least e with |x| < 2^e for all values but NaN, at least the subnormals' exponent; -bias if
+  /// all are 0, 0 with an infinity (frexp()).
   int exponent;
-  bool is_finite;  ///< all values are finite numbers
+  bool is_finite;
 };
 
 template <class T, int values>
@@ -93,19 +91,18 @@ CUSZI_HD inline BlockExponent block_exponent(const T* block) {
   return {largest == 0 ? -bias : biased - (bias - 1), is_finite};
 }
 
-/// The integer part of a fixed-point number. What does not fit becomes the least integer, as x86
-/// has it.
+/// Out-of-range values become the lowest integer, as on x86.
 template <class T>
 CUSZI_HD inline typename ZfpType<T>::Int truncated(T x) {
   using Int = typename ZfpType<T>::Int;
   using UInt = typename ZfpType<T>::UInt;
   constexpr UInt sign = UInt{1} << (ZfpType<T>::bits - 1);
   constexpr T limit = static_cast<T>(sign);
-  const bool fits = x > -limit && x < limit;  // not if it is no number
+  const bool fits = x > -limit && x < limit;  // false for NaN
   return fits ? static_cast<Int>(x) : static_cast<Int>(sign);
 }
 
-/// Values of magnitudes below 2^exponent as integers below 2^(bits - 2).
+/// |x| < 2^exponent becomes an integer below 2^(bits - 2).
 template <class T, int values>
 CUSZI_HD inline void to_fixed_point(const T* block, BlockExponent common,
                                     typename ZfpType<T>::Int* out) {
@@ -126,7 +123,7 @@ CUSZI_HD inline void from_fixed_point(const typename ZfpType<T>::Int* fixed, int
   for_each_of<values>([&](int i) { block[i] = scale * static_cast<T>(fixed[i]); });
 }
 
-/// Integers that wrap around: signed, but without what C++ leaves undefined.
+/// Signed arithmetic modulo 2^bits.
 template <class Int>
 CUSZI_HD constexpr Int sum(Int a, Int b) {
   using UInt = std::make_unsigned_t<Int>;
@@ -137,13 +134,13 @@ CUSZI_HD constexpr Int difference(Int a, Int b) {
   using UInt = std::make_unsigned_t<Int>;
   return static_cast<Int>(static_cast<UInt>(a) - static_cast<UInt>(b));
 }
-/// Half the sum, rounded down.
+/// Rounded down.
 template <class Int>
 CUSZI_HD constexpr Int mean(Int a, Int b) {
   return sum(a, b) >> 1;
 }
 
-/// zfp's transform of four values, in lifting steps, and what undoes it.
+/// zfp's decorrelating transform, in lifting steps.
 struct Lifting {
   template <class Int>
   CUSZI_HD static void forward(Int& x, Int& y, Int& z, Int& w) {
@@ -169,7 +166,7 @@ struct Lifting {
   }
 
  private:
-  /// From the mean of `a` and `b` in `a`, and b less than it in `b`, both of them.
+  /// From a = mean(a, b) and b - a, restores a and b.
   template <class Int>
   CUSZI_HD static void undo_mean(Int& a, Int& b) {
     b = sum(b, a);
@@ -177,7 +174,7 @@ struct Lifting {
   }
 };
 
-/// The transform of reversible blocks: third differences.
+/// Third differences, for reversible blocks.
 struct Differences {
   template <class Int>
   CUSZI_HD static void forward(Int& x, Int& y, Int& z, Int& w) {
@@ -199,7 +196,7 @@ struct Differences {
   }
 };
 
-/// Calls `step` for all lines of four along an axis, which stand `stride` apart.
+/// Calls `step` for each line of four along an axis; elements are `stride` apart.
 template <int values, int stride, class Int, class Step>
 CUSZI_HD inline void for_lines(Int* block, const Step& step) {
   for_each_of<values / 4, values <= 64>([&](int line) {

@@ -8,7 +8,6 @@
 
 namespace cuszi {
 
-/// What restored values are clamped to; nothing by default.
 template <class T>
 struct ZfpLimits {
   using Type = std::numeric_limits<T>;
@@ -18,12 +17,10 @@ struct ZfpLimits {
   CUSZI_HD T operator()(T value) const { return clamp_to(value, min, max); }
 };
 
-/// Whether values that a zfp stream restores keep a bound, and do not become fill values.
 template <class T>
 class ZfpCheck {
  public:
   ZfpCheck() = default;
-  /// Checks a frame whose values are in [low, high] under `bound`; `fills` are its fill values.
   ZfpCheck(double bound, double low, double high, const RestoreRules<T>& rules)
       : bound_(bound),
         certain_(certainly_within<T>(bound)),
@@ -31,8 +28,7 @@ class ZfpCheck {
         limits_{static_cast<T>(low), static_cast<T>(high)},
         rules_(rules) {}
 
-  /// Whether a value is accepted, at the first look; if not, accepts() decides. Clamping adds no
-  /// error.
+  /// Quick test; if false, accepts() decides. Clamping adds no error.
   CUSZI_HD bool is_certain(T original, T decoded) const {
     return magnitude_of(original - decoded) < certain_ && !zone_.has(original);
   }

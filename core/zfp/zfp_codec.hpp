@@ -10,13 +10,12 @@
 
 namespace cuszi {
 
-/// What a block's bits begin with, and which of its planes follow.
 struct ZfpHead {
   std::uint64_t bits = 0;
-  unsigned count = 0;   ///< of the bits
-  int first_plane = 0;  ///< the lowest that is coded
-  int planes = 0;       ///< how many are coded, from the type's highest down; 0 for none at all
-  int end_plane = 0;    ///< above the highest that has a one
+  unsigned count = 0;
+  int first_plane = 0;  ///< lowest coded
+  int planes = 0;       ///< coded ones, from the type's highest down
+  int end_plane = 0;    ///< above the highest with a one
 
   CUSZI_HD void put(std::uint64_t value, unsigned value_bits) {
     bits |= value << count;
@@ -24,10 +23,9 @@ struct ZfpHead {
   }
 };
 
-/// Where nobody wants to see what a block is restored to.
+/// For blocks whose restored values are not needed.
 struct NobodySees {};
 
-/// A block of 4^rank values of type T, to bits and back, as zfp has it.
 template <class T, int rank>
 struct ZfpBlock {
   using Type = ZfpType<T>;
@@ -37,9 +35,8 @@ struct ZfpBlock {
   using Word = typename Layout::Word;
   static constexpr int values = Layout::values;
 
-  /// Transforms a block into bit planes, which are valid if the head says that there are any.
-  /// Unless the block is reversible, see(restored) gets the values that it comes back as where
-  /// max_bits cuts nothing off.
+  /// Valid if head.planes > 0. Unless reversible, calls see(restored) with the values restored
+  /// without truncation by max_bits.
   template <class See = NobodySees>
   CUSZI_HD static ZfpHead to_planes(const ZfpParams& params, const T* block, Word* planes,
                                     const See& see = {}) {
@@ -47,8 +44,7 @@ struct ZfpBlock {
                                   : to_planes_lossily(params, block, planes, see);
   }
 
-  /// Writes a block's head and planes, cut to what the parameters allow, but not what it may have
-  /// to be padded with.
+  /// Writes head and planes up to max_bits, without padding to min_bits.
   template <ZfpRuns runs = ZfpRuns::one_by_one, class Words, class Writer>
   CUSZI_HD static void write_unpadded(const ZfpParams& params, const ZfpHead& head,
                                       const Words& planes, Writer& out) {
@@ -56,7 +52,7 @@ struct ZfpBlock {
     out.put(head.bits, head.count);
     if (head.planes == 0) return;
     const int highest = head.end_plane > head.first_plane ? head.end_plane : head.first_plane;
-    out.put_zeros(static_cast<BitCount>(Type::bits - highest));  // planes without a one
+    out.put_zeros(static_cast<BitCount>(Type::bits - highest));  // all-zero planes
     ZfpPlaneWriter<T, rank, runs, Words, Writer>(planes, out)
         .write(highest, head.first_plane, limit);
     out.cut(limit);
@@ -70,7 +66,7 @@ struct ZfpBlock {
     if (out.position() < end) out.put_zeros(end - out.position());
   }
 
-  /// Reads a block's head. `exponent` is its values' if they have one in common, or `no_exponent`.
+  /// `exponent`: the block's common exponent, or no_exponent.
   template <class Reader>
   CUSZI_HD static ZfpHead read_head(const ZfpParams& params, Reader& in, int& exponent) {
     ZfpHead head;
@@ -98,7 +94,6 @@ struct ZfpBlock {
     return head;
   }
 
-  /// Reads what write() wrote. `planes` gets the planes if there are any.
   template <ZfpRuns runs = ZfpRuns::one_by_one, class Words, class Reader>
   CUSZI_HD static ZfpHead read(const ZfpParams& params, Reader& in, int& exponent, Words& planes) {
     const BitCount start = in.position();
@@ -114,7 +109,6 @@ struct ZfpBlock {
     return head;
   }
 
-  /// Passes over what write() wrote.
   template <ZfpRuns runs = ZfpRuns::one_by_one, class Reader>
   CUSZI_HD static void pass(const ZfpParams& params, Reader& in) {
     int exponent = 0;
@@ -122,7 +116,7 @@ struct ZfpBlock {
     read<runs>(params, in, exponent, none);
   }
 
-  /// Transforms bit planes back into the block's values; destroys the planes.
+  /// Restores a block; overwrites `planes`.
   CUSZI_HD static void from_planes(const ZfpParams& params, const ZfpHead& head, int exponent,
                                    Word* planes, T* block) {
     if (head.planes == 0) {
@@ -158,14 +152,13 @@ struct ZfpBlock {
     return static_cast<std::uint64_t>(field);
   }
 
-  /// How many planes the values of a block with this exponent need.
   CUSZI_HD static unsigned precision_at(const ZfpParams& params, int exponent) {
     const int planes = exponent - params.min_exponent + 2 * rank + 2;
     const unsigned needed = planes > 0 ? static_cast<unsigned>(planes) : 0;
     return needed < params.max_precision ? needed : params.max_precision;
   }
 
-  /// The coefficients in the order of their places as words to transpose; all ones among them.
+  /// Stores coefficients in coding order as words to transpose. Returns the OR of all.
   CUSZI_HD static UInt to_words(const Int* fixed, Word* words) {
     UInt ones = 0;
     for_each_of<Layout::words>([&](int i) { words[i] = 0; });
@@ -188,7 +181,7 @@ struct ZfpBlock {
   }
 
   CUSZI_HD static void transform_back(const ZfpParams& params, Word* planes, Int* fixed) {
-#if !defined(__CUDA_ARCH__)  // threads side by side would wait for those that go the long way
+#if !defined(__CUDA_ARCH__)  // would diverge within a warp
     if (are_alike(planes, fixed)) return;
 #endif
     from_words(planes, fixed);
@@ -199,8 +192,8 @@ struct ZfpBlock {
     }
   }
 
-  /// Whether only the first coefficient has ones, as in blocks of calm fields: either inverse
-  /// transform makes all values that coefficient, which they are then.
+  /// True if only the first coefficient is nonzero: both inverse transforms then set all values to
+  /// it.
   CUSZI_HD static bool are_alike(const Word* planes, Int* fixed) {
     UInt first = 0;
     for (int plane = Type::bits; plane-- > 0;) {
@@ -255,7 +248,6 @@ struct ZfpBlock {
     }
   }
 
-  /// Shows what is made of coefficients without their planes below the first.
   template <class See>
   CUSZI_HD static void show(const Int* coefficients, int first_plane, int exponent,
                             const See& see) {
@@ -304,7 +296,7 @@ struct ZfpBlock {
     return head;
   }
 
-  /// Makes the values of a block fixed-point numbers and tells whether that loses nothing.
+  /// Converts to fixed point. Returns whether that is lossless.
   CUSZI_HD static bool is_exact(const T* block, zfp::BlockExponent common, Int* fixed) {
     bool exact = true;
     if (common.exponent == -Type::exponent_bias) {
@@ -323,8 +315,8 @@ struct ZfpBlock {
     return exact;
   }
 
-  /// Between floating-point numbers and integers in the same order: all but the sign is inverted in
-  /// negative ones.
+  /// Float bit patterns to ordered integers and back: negative ones have all bits but the sign
+  /// inverted.
   CUSZI_HD static Int reordered(Int pattern) {
     constexpr UInt all_but_sign = ~UInt{0} >> 1;
     return pattern < 0 ? static_cast<Int>(static_cast<UInt>(pattern) ^ all_but_sign) : pattern;

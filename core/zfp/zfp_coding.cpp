@@ -10,14 +10,13 @@ namespace {
 
 constexpr std::uint64_t max_chunk = std::uint64_t{1} << 16;
 
-/// The most bits in front of the planes of a block that is not reversible.
 std::uint32_t exponent_bits_of(DType dtype) {
   return with_type_of(dtype, [](auto zero) {
     return static_cast<std::uint32_t>(ZfpType<decltype(zero)>::exponent_bits);
   });
 }
 
-/// A number that no parameter reaches stands for all larger ones.
+/// Saturates above any valid parameter.
 std::uint32_t read_small(ByteReader& in) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), 1U << 31));
 }
@@ -54,7 +53,7 @@ ZfpCoding ZfpCoding::with_chosen_chunk(BitCount bits, std::uint64_t blocks) cons
   if (chunk != open_chunk) return coding;
   constexpr std::uint64_t share = 100;
   constexpr std::uint32_t most_blocks = 256;
-  constexpr BitCount length_bits = 16;  // usually
+  constexpr BitCount length_bits = 16;  // typically
   constexpr BitCount offset_bits = 64;
   const BitCount index_bits = index == IndexKind::offset ? offset_bits
                               : index == IndexKind::length

@@ -8,8 +8,7 @@
 
 namespace cuszi {
 
-/// A field cut into blocks of 4 values along each axis; here the fastest axis comes first. Blocks
-/// count along the fastest axis first too.
+/// Blocks of 4 values along each axis. Axes and blocks are fastest first.
 struct ZfpGrid {
   int rank = 1;
   std::uint64_t extents[Dims::max_rank] = {1, 1, 1, 1};
@@ -30,10 +29,9 @@ struct ZfpGrid {
   CUSZI_HD std::uint64_t count() const { return blocks[0] * blocks[1] * blocks[2] * blocks[3]; }
 };
 
-/// How many blocks a field is cut into.
 inline std::uint64_t zfp_blocks(const Dims& dims) { return ZfpGrid(dims).count(); }
 
-/// One block of a grid: where its first value stands and how much of it lies in the field.
+/// A block's first value and its extents in the field.
 template <int rank>
 struct ZfpPlace {
   std::uint64_t first = 0;
@@ -53,16 +51,15 @@ struct ZfpPlace {
   }
 };
 
-/// The place within a partial line of `extent` values that stands for place `i` of four: the last
-/// value is repeated, the first one ends the line.
+/// Pads a partial line of `extent` values: repeats the last, and position 3 takes the first.
 CUSZI_HD constexpr std::uint64_t zfp_padded(unsigned i, unsigned extent) {
   return i < extent ? i : (i == 3 ? 0 : extent - 1);
 }
 
 namespace zfp {
 
-/// Calls row(at, offset, inside) for the rows of 4 of a block: `at` in the block, `offset` in the
-/// field of the row that stands there after padding, `inside` if it needs none.
+/// Calls row(position in the block, padded offset in the field, whether it is inside) for rows of
+/// 4.
 template <int rank, class Row>
 CUSZI_HD inline void for_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row& row) {
   for_each_of<zfp_block_values(rank) / 4, rank <= 3>([&](int i) {
@@ -81,7 +78,7 @@ CUSZI_HD inline void for_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, 
 
 }  // namespace zfp
 
-/// Copies a block out of a field, padded where it leaves it.
+/// Pads outside the field.
 template <int rank, class T>
 CUSZI_HD inline void gather_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field,
                                   T* block) {
@@ -92,7 +89,7 @@ CUSZI_HD inline void gather_block(const ZfpGrid& grid, const ZfpPlace<rank>& pla
   });
 }
 
-/// Copies what of a block lies in the field into it.
+/// Skips points outside the field.
 template <int rank, class T>
 CUSZI_HD inline void scatter_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* block,
                                    T* field) {

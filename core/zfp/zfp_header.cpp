@@ -14,13 +14,13 @@ constexpr unsigned dims_bits = 48;  // for all extents
 constexpr unsigned short_bits = 12;
 constexpr std::uint64_t is_long = 0xFFF;
 
-// Short modes are numbers: of bits per block, bit planes, reversible, or of an exponent.
+// Short modes are a number: bits per block, bit planes, reversible, or exponent.
 constexpr std::uint64_t most_short_rate = 2048;
 constexpr std::uint64_t first_precision = most_short_rate;
 constexpr std::uint64_t reversible_mode = first_precision + 128;
 constexpr std::uint64_t first_accuracy = reversible_mode + 1;
 
-// Long ones have all parameters, each less by its first value.
+// Long modes hold all parameters, minus their first values.
 constexpr unsigned bits_bits = 15;  // of the bits per block
 constexpr unsigned precision_bits = 7;
 constexpr unsigned exponent_bits = 15;
@@ -36,7 +36,7 @@ void write_meta(const ZfpHeader& header, Writer& out) {
   const unsigned bits = extent_bits(rank);
   out.put(static_cast<std::uint64_t>(header.scalar), 2);
   out.put(static_cast<std::uint64_t>(rank - 1), 2);
-  for (int axis = rank; axis-- > 0;) {  // the fastest first
+  for (int axis = rank; axis-- > 0;) {  // fastest first
     const std::uint64_t extent = header.dims[axis];
     if (extent - 1 > low_bits(bits)) {
       throw UsageError("the extent " + std::to_string(extent) + " of " + header.dims.to_string() +
@@ -47,10 +47,10 @@ void write_meta(const ZfpHeader& header, Writer& out) {
   }
 }
 
-/// The number of a mode that has one.
+/// nullopt if only the long form fits.
 std::optional<std::uint64_t> short_mode(const ZfpParams& params) {
   const ZfpParams open;
-  if (params == open) return std::nullopt;  // as the library has it
+  if (params == open) return std::nullopt;  // as libzfp does
   ZfpParams others = params;
   others.min_bits = open.min_bits;
   others.max_bits = open.max_bits;

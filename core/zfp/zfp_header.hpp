@@ -13,32 +13,30 @@
 
 namespace cuszi {
 
-/// The types of values that zfp knows, in the order of its headers.
 enum class ZfpScalar : std::uint8_t { i32, i64, f32, f64 };
 
 std::string_view name_of(ZfpScalar scalar);
 ZfpScalar zfp_scalar_of(DType dtype);
-/// The type that archives have for it; none for integers.
+/// nullopt for integers.
 std::optional<DType> archived_type(ZfpScalar scalar);
 
-/// What a zfp stream may begin with: all that it takes to decode it.
+/// A zfp stream's header.
 struct ZfpHeader {
   ZfpScalar scalar = ZfpScalar::f32;
   Dims dims;
   ZfpParams params;
 };
 
-/// A header's bits, as zfp's bit streams hold them: the first in the lowest place.
+/// The first bit is the lowest.
 struct ZfpHeaderBits {
   std::array<std::uint64_t, 3> words{};
   BitCount count = 0;
 };
 
-/// The library's own header (ZFP_HEADER_FULL). Throws UsageError if it cannot hold an extent.
+/// ZFP_HEADER_FULL. Throws UsageError if an extent does not fit.
 ZfpHeaderBits write_zfp_header(const ZfpHeader& header);
 
-/// Reads a header that write_zfp_header() has written and leaves `in` behind it. Throws
-/// ArchiveError.
+/// Leaves `in` behind the header. Throws ArchiveError.
 ZfpHeader read_zfp_header(ZfpBitReader<const std::uint64_t*>& in);
 
 }  // namespace cuszi

@@ -9,7 +9,7 @@
 namespace cuszi {
 
 #if defined(__CUDA_ARCH__)
-/// The bytes that `order` names of `a` and `b`, in each 32 bits of them.
+/// __byte_perm() in each 32 bits.
 __device__ inline std::uint32_t bytes_of(std::uint32_t a, std::uint32_t b, unsigned order) {
   return __byte_perm(a, b, order);
 }
@@ -21,7 +21,7 @@ __device__ inline std::uint64_t bytes_of(std::uint64_t a, std::uint64_t b, unsig
 }
 #endif
 
-/// Exchanges the bits of `a` that are not in `lower` with those of `b` that are, `step` below them.
+/// Swaps the bits of `a` outside `lower` with those of `b` inside it, `step` lower.
 template <int step, class Word>
 CUSZI_HD inline void exchange_bits(Word& a, Word& b, Word lower) {
 #if defined(__CUDA_ARCH__)
@@ -37,8 +37,7 @@ CUSZI_HD inline void exchange_bits(Word& a, Word& b, Word lower) {
   a ^= change << step;
 }
 
-/// Transposes squares of `n` x `n` bits that stand side by side in `n` words: bit c of word r of
-/// each becomes bit r of word c.
+/// Transposes squares of n x n bits: bit c of word r becomes bit r of word c.
 template <int n, class Word, int step = n / 2>
 CUSZI_HD inline void transpose_bits(Word* words) {
   constexpr Word lower = static_cast<Word>(~Word{0}) / ((Word{1} << step) + 1);  // of each 2 steps
@@ -49,22 +48,21 @@ CUSZI_HD inline void transpose_bits(Word* words) {
   if constexpr (step > 1) transpose_bits<n, Word, step / 2>(words);
 }
 
-/// How the bit planes of a block of coefficients stand in words. The transposition that makes them
-/// of coefficients makes coefficients of them.
+/// Layout of a block's bit planes in words. The transposition is its own inverse.
 template <class T, int rank>
 struct ZfpPlanes {
   using UInt = typename ZfpType<T>::UInt;
 
   static constexpr int values = zfp_block_values(rank);
   static constexpr int bits = ZfpType<T>::bits;
-  static constexpr bool is_small = values < 64;  ///< a word then has pieces of several planes
+  static constexpr bool is_small = values < 64;  ///< a word then holds several planes
   using Word = std::conditional_t<is_small, UInt, std::uint64_t>;
-  /// Pieces of 64 bits that a plane has; those of one plane stand `bits` words apart.
+  /// 64-bit pieces of a plane, `bits` words apart.
   static constexpr int pieces = is_small ? 1 : values / 64;
   static constexpr int words = is_small ? values : bits * pieces;
-  static constexpr int side = is_small ? values : bits;  ///< of the squares that are transposed
+  static constexpr int side = is_small ? values : bits;  ///< of the transposed squares
 
-  /// Where coefficient `i` stands before the transposition: its word, and how far up.
+  /// Word and shift of coefficient `i` before the transposition.
   CUSZI_HD static constexpr int word_of(int i) {
     return is_small ? i : i / 64 * bits + i % 64 % bits;
   }
@@ -74,7 +72,7 @@ struct ZfpPlanes {
     for (int piece = 0; piece < pieces; ++piece) transpose_bits<side>(planes + piece * side);
   }
 
-  /// A plane, or a piece of it, of transposed `planes`.
+  /// `planes` must be transposed.
   template <class Words>
   CUSZI_HD static std::uint64_t get(const Words& planes, int plane, int piece = 0) {
     if constexpr (is_small) {
@@ -84,25 +82,24 @@ struct ZfpPlanes {
     }
   }
 
-  /// Adds ones to a plane, or to a piece of it, of `planes` that were zero.
+  /// `planes` must be zero there.
   template <class Words>
   CUSZI_HD static void add(Words& planes, int plane, int piece, std::uint64_t ones) {
     if constexpr (is_small) {
       planes[plane % values] |= static_cast<Word>(ones << (plane / values * values));
     } else if constexpr (pieces == 1) {
-      planes[plane] = ones;  // all at once
+      planes[plane] = ones;
     } else {
       planes[piece * bits + plane] |= ones;
     }
   }
 };
 
-/// In place of planes that only have to be passed over.
+/// For skipping blocks.
 struct NoPlanes {};
 
-/// Which bits behind the known ones of a plane are those of coefficients, in a window that begins
-/// with a test: there, tests and runs that end with a one take turns, so that an odd number of ones
-/// stands before them.
+/// Marks coefficient bits in a window that starts with a test bit. Tests alternate with runs that
+/// end with a one, so an odd number of ones precedes coefficient bits.
 CUSZI_HD inline std::uint64_t bits_of_runs(std::uint64_t window) {
   std::uint64_t parity = window ^ (window << 1);
   parity ^= parity << 2;
@@ -113,8 +110,7 @@ CUSZI_HD inline std::uint64_t bits_of_runs(std::uint64_t window) {
   return parity << 1;
 }
 
-/// Brings the ones of runs together, between which tests stood: the first stays, every other one
-/// comes down by one place more than that before it.
+/// Removes the test bits before runs: the n-th one moves down by n - 1 more.
 CUSZI_HD inline std::uint64_t without_tests(std::uint64_t ones) {
   std::uint64_t closed = 0;
   while (ones != 0) {
@@ -125,7 +121,7 @@ CUSZI_HD inline std::uint64_t without_tests(std::uint64_t ones) {
   return closed;
 }
 
-/// Undoes without_tests(): makes room for a test bit before every run.
+/// Inverse of without_tests().
 CUSZI_HD inline std::uint64_t with_tests(std::uint64_t ones) {
   std::uint64_t spread = 0;
   while (ones != 0) {
@@ -137,19 +133,17 @@ CUSZI_HD inline std::uint64_t with_tests(std::uint64_t ones) {
   return spread;
 }
 
-/// How the runs of a plane are coded: the same, one after the other as processors like it, or all
-/// with a few operations on masks, for threads side by side that have different numbers of them.
+/// The same code sequentially, for CPUs, and by mask operations, for divergent GPU threads.
 enum class ZfpRuns { one_by_one, at_once };
 
-/// Codes the planes of a block, the highest first: of each, the bits of the coefficients that had a
-/// one in an earlier plane (`known` of them, for they are sorted), then for the rest whether there
-/// is another one, the zeros before it and itself, until there is none.
+/// zfp's embedded coding, highest plane first: verbatim bits of the coefficients up to the last
+/// that had a one, then groups of a test bit and, if 1, a run of zeros and its one.
 template <class T, int rank, ZfpRuns runs, class Words, class Writer>
 class ZfpPlaneWriter {
  public:
   CUSZI_HD ZfpPlaneWriter(const Words& planes, Writer& out) : planes_(planes), out_(out) {}
 
-  /// Writes planes `end - 1` down to `first`, but no more once position `limit` has been reached.
+  /// Writes planes `end - 1` down to `first`, until position `limit`.
   CUSZI_HD void write(int end, int first, BitCount limit) {
     if constexpr (Layout::pieces == 1 && runs == ZfpRuns::one_by_one) {
       write_planes(end, first, limit);
@@ -168,8 +162,7 @@ class ZfpPlaneWriter {
   using Layout = ZfpPlanes<T, rank>;
   static constexpr int values = Layout::values;
 
-  /// One loop over all runs of zeros of all planes, so that threads side by side wait for each
-  /// other only at its end.
+  /// One loop over all runs of all planes, so that a warp diverges only at its end.
   CUSZI_HD void write_planes(int end, int first, BitCount limit) {
     if (end <= first || out_.position() >= limit) return;
     int plane = end - 1;
@@ -178,12 +171,12 @@ class ZfpPlaneWriter {
       if (rest != 0) {
         const unsigned zeros = trailing_zeros(rest);
         known_ += static_cast<int>(zeros) + 1;
-        const bool is_last = known_ == values;  // its one goes without saying
+        const bool is_last = known_ == values;  // implied by its position
         out_.put(1 | (is_last ? 0 : std::uint64_t{2} << zeros), zeros + (is_last ? 1 : 2));
         rest = is_last ? 0 : rest >> zeros >> 1;
         continue;
       }
-      const unsigned ends = known_ < values ? 1 : 0;  // a zero says that there are no more ones
+      const unsigned ends = known_ < values ? 1 : 0;  // terminates the plane
       if (--plane < first || out_.position() + ends >= limit) {
         out_.put(0, ends);
         return;
@@ -203,7 +196,8 @@ class ZfpPlaneWriter {
     while (rest != 0) rest = write_runs(rest);
   }
 
-  /// Writes the runs that end within 31 coefficients, or else the next one: what is left then.
+  /// Writes the runs that end within 31 coefficients, else the next run. Returns the rest of the
+  /// plane.
   CUSZI_HD std::uint64_t write_runs(std::uint64_t rest) {
     const std::uint64_t ones = rest & low_bits(31);
     if (ones == 0) return write_long_run(rest);
@@ -213,7 +207,7 @@ class ZfpPlaneWriter {
     rest >>= passed;
     known_ += passed;
     const std::uint64_t code = (spread | spread << 1 | 1) & low_bits(bits);
-    if (known_ == values) {  // the last one goes without saying
+    if (known_ == values) {
       --bits;
       out_.put(code & low_bits(bits), bits);
     } else {
@@ -249,7 +243,7 @@ class ZfpPlaneWriter {
     }
   }
 
-  /// The first one of a plane from place `known_` on; `values` if there is none.
+  /// The first one from position `known_` on; `values` if there is none.
   CUSZI_HD int next_one(int plane) const {
     int at = known_;
     while (at < values) {
@@ -265,15 +259,14 @@ class ZfpPlaneWriter {
   int known_ = 0;
 };
 
-/// Reads what ZfpPlaneWriter wrote. Where the bits of a block ended in the middle of a plane, the
-/// next coefficient after the zeros that were read gets a one: so zfp does.
+/// If the block's bits end within a run, the next coefficient gets a one, as in zfp.
 template <class T, int rank, ZfpRuns runs, class Words, class Reader>
 class ZfpPlaneReader {
  public:
   CUSZI_HD ZfpPlaneReader(Words& planes, Reader& in) : planes_(planes), in_(in) {}
 
-  /// Reads planes of a block that ends at `limit`, from the highest down to `first`, into `planes`,
-  /// which are zero.
+  /// Reads planes from the highest down to `first`; the block ends at `limit`. `planes` must be
+  /// zero.
   CUSZI_HD void read(int first, BitCount limit) {
     const BitCount room = limit - in_.position();
     room_ = room > ZfpParams::most_bits ? ZfpParams::most_bits : static_cast<unsigned>(room);
@@ -303,7 +296,7 @@ class ZfpPlaneReader {
     room_ -= bits;
   }
 
-  /// Passes over planes that have no ones, which take a bit each: the first plane behind them.
+  /// Skips all-zero planes, one bit each. Returns the first other plane.
   CUSZI_HD int pass_empty_planes(int first) {
     const unsigned most = least(static_cast<unsigned>(Layout::bits - first), room_);
     const std::uint64_t window = in_.peek();
@@ -312,7 +305,6 @@ class ZfpPlaneReader {
     return Layout::bits - 1 - static_cast<int>(empty);
   }
 
-  /// Reads the bits of up to 64 coefficients of a long plane.
   CUSZI_HD std::uint64_t read_known(unsigned count) {
     const unsigned bits = least(count, room_);
     const std::uint64_t plane = in_.peek() & low_bits(bits);
@@ -334,7 +326,7 @@ class ZfpPlaneReader {
     }
   }
 
-  /// Goes on at one place only, so that threads side by side do so together.
+  /// Advances the reader at one point, so that warps reconverge.
   CUSZI_HD void read_plane(int plane) {
     const std::uint64_t window = in_.peek();
     unsigned bits = least(known_, room_);
@@ -348,7 +340,7 @@ class ZfpPlaneReader {
     add(plane, 0, ones);
   }
 
-  /// Reads zeros and the one behind them, behind a test that tells of it.
+  /// A test bit of 1, zeros and a one.
   CUSZI_HD void read_run(std::uint64_t window, std::uint64_t& ones) {
     const unsigned zeros = trailing_zeros((window >> 1) | std::uint64_t{1} << 63);
     const unsigned most = least(values - 1 - known_, room_ - 1);  // bits that can follow
@@ -358,8 +350,8 @@ class ZfpPlaneReader {
     known_ += passed + 1;
   }
 
-  /// Reads a run, or else the end of a plane and what is known of the next. False at the end of the
-  /// block.
+  /// Reads a run, or the end of a plane and the known bits of the next. Returns false at the end of
+  /// the block.
   CUSZI_HD bool read_run_or_end(int& plane, int first, std::uint64_t& ones) {
     if (room_ == 0) {
       add(plane, 0, ones);
@@ -382,20 +374,20 @@ class ZfpPlaneReader {
     return true;
   }
 
-  /// Reads the runs of a plane behind its known bits. Returns how many bits both take.
+  /// Reads all runs of a plane. Returns the bits of known part and runs.
   CUSZI_HD unsigned read_runs(std::uint64_t& ones) {
     const unsigned known = known_;
     const unsigned room = room_ - known;
     std::uint64_t window = in_.peek_behind(known);
     if (room < 64) window &= low_bits(room);
     const std::uint64_t inside = bits_of_runs(window);
-    const std::uint64_t stops = ~(window | inside);  // tests that tell of no more ones
+    const std::uint64_t stops = ~(window | inside);  // tests of 0
     if (stops == 0) return read_long_runs(ones);
     std::uint64_t read = (stops - 1) & ~stops;
     unsigned bits = least(count_ones(read) + 1, room);
     unsigned count = count_ones(inside & read);
     const unsigned most = values - 1 - known;
-    if (count > most) {  // the one of the last coefficient goes without saying
+    if (count > most) {  // the last coefficient's one is implied
       bits = place_of_one(inside, most);
       read = low_bits(bits);
       count = most + 1;
@@ -406,8 +398,7 @@ class ZfpPlaneReader {
     return known + bits;
   }
 
-  /// Reads runs that take more bits than a window, or than are left of the block. Consumes them
-  /// itself and returns 0, so that the caller has no bits left to take.
+  /// For runs longer than a window or the block's rest. Advances the reader itself and returns 0.
   CUSZI_HD unsigned read_long_runs(std::uint64_t& ones) {
     take(known_);
     while (known_ < values && room_ > 0) {
@@ -435,7 +426,7 @@ class ZfpPlaneReader {
     }
   }
 
-  /// Reads zeros and the one behind them, `most` bits at most: the place of the one.
+  /// Reads at most `most` bits: zeros and a one. Returns the one's position.
   CUSZI_HD unsigned pass_zeros(unsigned most) {
     for (; most >= 63 && in_.peek() == 0; most -= least(most, 64)) {
       known_ += least(most, 64);
@@ -449,7 +440,7 @@ class ZfpPlaneReader {
   Words& planes_;
   Reader& in_;
   unsigned known_ = 0;
-  unsigned room_ = 0;  ///< bits that are left
+  unsigned room_ = 0;
 };
 
 }  // namespace cuszi
