@@ -13,8 +13,7 @@
 
 namespace cuszi::cpu {
 
-/// As many values as are worked on side by side, in one vector register or two; every operation is
-/// that of each value alone.
+/// One or two vector registers of values, with element-wise operations.
 template <class T, class V = PortableVectors>
 class Pack {
  public:
@@ -25,7 +24,7 @@ class Pack {
   static constexpr std::size_t lanes = size / registers;  ///< values of a register
 
   Pack() = default;
-  /// Not trivial: so packs are passed in memory, whatever processor a function is compiled for.
+  /// Not trivial, so that packs are passed in memory under every target's ABI.
   [[gnu::always_inline]] Pack(const Pack& other) {
     for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
   }
@@ -33,13 +32,11 @@ class Pack {
     for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
     return *this;
   }
-  /// A pack of equal values. Implicit, so that formulas for packs read like those for single
-  /// values.
+  /// Broadcast; implicit, so that formulas for packs read like scalar ones.
   [[gnu::always_inline]] Pack(T value) {
     for (std::size_t i = 0; i < registers; ++i) set(i, Vector{} + value);
   }
 
-  /// Loads consecutive values, of which `first` is the first.
   [[gnu::always_inline]] static Pack load(const T* first) {
     Pack pack;
     std::memcpy(pack.vectors_, first, sizeof pack.vectors_);
@@ -49,7 +46,6 @@ class Pack {
     std::memcpy(first, vectors_, sizeof vectors_);
   }
 
-  /// The values of the i-th register.
   [[gnu::always_inline]] const Vector& at(std::size_t i) const { return vectors_[i]; }
   [[gnu::always_inline]] void set(std::size_t i, const Vector& vector) { vectors_[i] = vector; }
 
@@ -98,8 +94,8 @@ class Pack {
   Vector vectors_[registers];
 };
 
-/// Calls work(std::type_identity<P>{}) with the widest pack type P that `count` points fill; else
-/// with the narrowest, which has as many values as a Pack<T>.
+/// Calls work(std::type_identity<P>{}) with the widest pack that `count` points fill, else the
+/// narrowest.
 template <class T, class V, class Work>
 void with_packs(std::size_t count, const Work& work) {
   using Narrow = Pack<T, Vectors<PortableVectors::doubles, V::has_fma>>;
@@ -110,17 +106,16 @@ void with_packs(std::size_t count, const Work& work) {
   work(std::type_identity<Narrow>{});
 }
 
-/// A distance between values, in values, that is known at compile time.
+/// A compile-time stride in values.
 template <std::ptrdiff_t step>
 using FixedStep = std::integral_constant<std::ptrdiff_t, step>;
 
 template <class Step>
-inline constexpr std::ptrdiff_t fixed_step = 0;  ///< of other ones
+inline constexpr std::ptrdiff_t fixed_step = 0;  ///< 0: not fixed
 template <std::ptrdiff_t step>
 inline constexpr std::ptrdiff_t fixed_step<FixedStep<step>> = step;
 
-/// A register of values that stand `step` apart. Where it loads what is not its own, it drops that:
-/// other threads may be writing there.
+/// Loads only addresses of its own values: other threads may write those between them.
 template <class P, class Step, std::size_t... lanes>
 [[gnu::always_inline]] inline typename P::Vector strided_register(
     const typename P::Value* first, Step step, const std::index_sequence<lanes...>& sequence) {
@@ -141,7 +136,6 @@ template <class P, class Step, std::size_t... lanes>
   }
 }
 
-/// Loads a pack of values that stand `step` values apart.
 template <class P, class Step>
 [[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step) {
   P pack;
@@ -152,7 +146,7 @@ template <class P, class Step>
   return pack;
 }
 
-/// Loads the first `count` values that stand `step` apart; the other lanes are 0.
+/// The remaining lanes are 0.
 template <class P, class Step>
 [[gnu::always_inline]] inline P load_strided(const typename P::Value* first, Step step,
                                              std::size_t count) {
@@ -161,7 +155,6 @@ template <class P, class Step>
   return P::load(values);
 }
 
-/// Reads packs of values that stand `step` values apart.
 template <class P, class Step>
 class PackPointer {
  public:

@@ -12,10 +12,9 @@
 
 namespace cuszi::cpu {
 
-/// Runs work(state, i) for every i in [0, count) on up to threads_in_use() threads. Each thread has
-/// its own make_state(), which it hands to finish(state) at the end, one thread at a time. Which
-/// thread takes which i is not defined: results must not depend on it. The first exception is
-/// thrown again when all threads are done.
+/// Runs work(state, i) for i in [0, count) on up to threads_in_use() threads, each with its own
+/// make_state(); finish(state) runs under a lock. Results must not depend on the distribution.
+/// Rethrows the first exception.
 template <class MakeState, class Work, class Finish>
 void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& work,
                   const Finish& finish) {
@@ -23,7 +22,7 @@ void parallel_for(std::uint64_t count, const MakeState& make_state, const Work& 
   std::exception_ptr failure;
   std::mutex one_at_a_time;
   const auto part = [&] {
-    const ThreadsScope alone(1);  // loops within are not cut again
+    const ThreadsScope alone(1);  // nested loops are sequential
     try {
       const IeeeArithmetic arithmetic;
       auto state = make_state();

@@ -7,14 +7,14 @@
 
 namespace cuszi::cpu {
 
-/// Divides numbers below 2^32 by one fixed divisor below 2^32, by a multiplication.
+/// Division of numbers below 2^32 by a fixed divisor, by a multiplication.
 class Divider {
  public:
   Divider() = default;
   explicit Divider(std::uint32_t divisor)
       : inverse_(std::numeric_limits<std::uint64_t>::max() / divisor + 1), divisor_(divisor) {}
 
-  /// Leaves the remainder in `number`, and returns the quotient.
+  /// Returns the quotient and leaves the remainder in `number`.
   std::uint64_t split(std::uint64_t& number) const {
     if (divisor_ == 1) return std::exchange(number, 0);
     __extension__ using Wide = unsigned __int128;
@@ -24,12 +24,11 @@ class Divider {
   }
 
  private:
-  std::uint64_t inverse_ = 0;  ///< of the divisor in units of 2^-64, rounded up
+  std::uint64_t inverse_ = 0;  ///< ceil(2^64 / divisor)
   std::uint32_t divisor_ = 1;
 };
 
-/// The i-th point of an array or a class in raster order, as core's raster_point() says, without
-/// divisions where numbers allow that.
+/// raster_point() of core, without divisions if the count fits 32 bits.
 class Raster {
  public:
   explicit Raster(const Index4& count) : count_(count) {

@@ -17,7 +17,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// What callers have some threads do, one after the other.
 class ThreadPool {
  public:
   void run(int others, const std::function<void()>& part) {
@@ -37,19 +36,20 @@ class ThreadPool {
  private:
   struct Job {
     const std::function<void()>& part;
-    int places;      ///< for threads that have not come
-    int inside = 0;  ///< threads of the pool
+    int places;      ///< threads that may still join
+    int inside = 0;  ///< joined threads
     std::condition_variable left;
   };
 
-  static constexpr int spare_threads = 2;  ///< that others may need where there are no more
+  static constexpr int spare_threads = 2;  ///< left to other parts of the process if threads run
+                                           ///< out
 
   void start_up_to(int threads) {
     while (threads_ < std::min(threads, most_)) {
       try {
         std::thread([this] { serve(); }).detach();
         ++threads_;
-      } catch (const std::system_error&) {  // some that are there end, to leave room for others
+      } catch (const std::system_error&) {  // some threads end, to leave others to the process
         most_ = std::max(threads_ - spare_threads, 0);
         wanted_.notify_all();
       }
@@ -75,17 +75,16 @@ class ThreadPool {
     --threads_;
   }
 
-  std::mutex mutex_;  ///< of all that follows
+  std::mutex mutex_;  ///< guards all below
   std::condition_variable wanted_;
-  std::deque<Job*> jobs_;  ///< that have places
+  std::deque<Job*> jobs_;  ///< that more threads may join
   int threads_ = 0;
   int waiting_ = 0;
   int most_ = std::max(most_useful_threads, static_cast<int>(std::thread::hardware_concurrency()));
 };
 
-// The pool of this process. It is never destroyed: its threads may outlive what the end of a
-// program destroys, and those of a parent do not exist in a forked child, which gets a pool of its
-// own.
+// Never destroyed: its threads may outlive static objects. A forked child has none of them and
+// makes a new pool.
 std::atomic<ThreadPool*> process_pool = nullptr;
 
 [[maybe_unused]] const int at_fork =

@@ -4,10 +4,8 @@
 
 namespace cuszi::cpu {
 
-/// Calls `part` in this thread and in up to `others` threads of the process's pool at a time, those
-/// that are free, and returns when all calls have. `part` must not throw, and not wait for another
-/// call of it: there may be none. Threads are started when they are wanted first, fewer if the
-/// system has no more, and sleep in between. A forked child starts its own.
+/// Calls `part` in this thread and in up to `others` free threads, and waits for all. `part` must
+/// not throw, nor wait for another call of it.
 void run_in_threads(int others, const std::function<void()>& part);
 
 }  // namespace cuszi::cpu

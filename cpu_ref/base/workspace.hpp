@@ -12,23 +12,20 @@
 
 namespace cuszi::cpu {
 
-/// Memory that a backend keeps from one frame to the next.
 struct Workspace {
   FrameSlot slot;
-  GrowingMemory<QuantCode> codes;        ///< of the points of all passes
-  GrowingMemory<std::uint8_t> contexts;  ///< of the points of all passes
+  GrowingMemory<QuantCode> codes;        ///< all passes
+  GrowingMemory<std::uint8_t> contexts;  ///< all passes
 };
 
-/// A section and its bytes.
 struct OwnedSection {
   SectionId id;
   std::vector<std::byte> bytes;
 };
 
-/// Keeps the bytes of sections.
 class SectionStore {
  public:
-  /// Adds a section unless it is empty.
+  /// Ignores empty sections.
   void keep(SectionId id, std::vector<std::byte>&& bytes, Sections& out) {
     if (bytes.empty()) return;
     kept_.push_back(std::move(bytes));
