@@ -7,35 +7,31 @@
 
 namespace cuszi::cpu {
 
-/// The quant-codes of a pass, each under its context.
 struct PassCodes {
   std::span<QuantCode> codes;
-  std::span<const std::uint8_t> contexts;  ///< none: a single one
+  std::span<const std::uint8_t> contexts;  ///< empty: one context
   PassShape shape;
 };
 
-/// The sections that ANS coding makes of the passes of a level; none if all codes are the centre.
+/// Sections of a level; empty if all codes are the centre.
 struct AnsStream {
   std::vector<std::byte> index;
   std::vector<std::byte> codes;
 };
 
-/// Codes the passes of a level, whose codes it puts in another order. The result does not depend on
-/// the number of threads.
+/// Encodes a level; reorders its codes. Independent of the number of threads.
 AnsStream ans_encode(const AnsParams& params, std::span<const PassCodes> passes);
 
-/// The number of bytes that ans_encode() would make of these passes, to a few in a thousand.
+/// Estimates the bytes of ans_encode(), to a few per mille.
 std::uint64_t ans_bytes(const AnsParams& params, std::span<const PassCodes> passes);
 
-/// The quant-codes of the passes of a level, decoded table by table.
 class AnsLevel {
  public:
-  /// Decodes what ans_encode() has made. Throws ArchiveError.
+  /// Throws ArchiveError.
   AnsLevel(const AnsParams& params, Bytes index, Bytes codes, std::span<const PassShape> shapes);
 
-  /// Moves the codes of pass number `pass` of the level to their code positions in `codes`, which
-  /// follow from `contexts` (none: a single one). Throws ArchiveError if the numbers of codes
-  /// differ.
+  /// Moves a pass's codes to their positions, by `contexts` (empty: one context). Throws
+  /// ArchiveError if the counts disagree.
   void place(std::size_t pass, std::span<const std::uint8_t> contexts,
              std::span<QuantCode> codes) const;
 
@@ -45,8 +41,8 @@ class AnsLevel {
   QuantCode centre_;
   std::vector<PassTables> passes_;
   std::vector<SlotList> lists_;
-  std::vector<QuantCode> codes_;        ///< of all lists of codes
-  std::vector<std::uint32_t> numbers_;  ///< of all others
+  std::vector<QuantCode> codes_;        ///< SlotKind::code
+  std::vector<std::uint32_t> numbers_;  ///< other kinds
 };
 
 }  // namespace cuszi::cpu

@@ -10,7 +10,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// The entry of every slot of a state.
 using DecoderTable = std::vector<std::uint32_t>;
 
 DecoderTable decoder_table(const FrequencyTable& table) {
@@ -25,7 +24,6 @@ DecoderTable decoder_table(const FrequencyTable& table) {
   return entries;
 }
 
-/// The 16-bit words of a segment, one after the other.
 class WordReader {
  public:
   explicit WordReader(Bytes bytes)
@@ -34,7 +32,7 @@ class WordReader {
   std::size_t left() const { return static_cast<std::size_t>(end_ - next_) / 2; }
   const std::byte* next() const { return next_; }
 
-  /// One of at least `left()`, of which 0 or 1 is taken.
+  /// Takes `count` (0 or 1) words; left() must be at least 1.
   std::uint16_t peek_and_take(std::uint32_t count) {
     std::uint16_t word;
     std::memcpy(&word, next_, sizeof word);
@@ -52,10 +50,10 @@ class WordReader {
   const std::byte* end_;
 };
 
-/// Bits in 16-bit words, the first in the lowest place.
+/// 16-bit words, lowest bit first.
 class RawReader {
  public:
-  /// Reads from `words`, behind which four more words must be readable.
+  /// Four words behind the last must be readable.
   explicit RawReader(const std::uint16_t* words) : words_(words) {}
 
   std::uint32_t get(std::uint32_t count) {
@@ -81,20 +79,18 @@ constexpr auto raw_bit_counts = [] {
   return counts;
 }();
 
-/// Where the values of a chain's slots go.
 struct SlotValues {
   std::span<QuantCode> codes;
   std::span<std::uint32_t> numbers;
 };
 
-/// Decodes segments.
 class SegmentDecoder {
  public:
   SegmentDecoder(const ChainPlan& plan, std::span<const DecoderTable> tables, std::uint32_t centre,
                  const SlotValues& values)
       : plan_(plan), tables_(tables), centre_(centre), values_(values) {}
 
-  /// Decodes a segment of the first of these bytes, and says of how many.
+  /// Returns the segment's bytes; it is at the front of `bytes`.
   ByteCount decode(const ChainSegment& segment, Bytes bytes) const {
     const std::uint32_t lanes = segment.lanes();
     if (bytes.size() < lanes * sizeof(std::uint32_t)) {
@@ -130,7 +126,7 @@ class SegmentDecoder {
       const auto most =
           static_cast<std::uint32_t>(std::min<std::size_t>(run.end - slot, words.left()));
       for (const std::uint32_t end = slot + most; slot < end; ++slot) {
-        take([&](std::uint32_t state) {  // refilled() or not, which no branch could foretell
+        take([&](std::uint32_t state) {  // branchless: refills are unpredictable
           const std::uint32_t needed = needs_refill(state) ? 1 : 0;
           const std::uint32_t word = words.peek_and_take(needed);
           return state << 16 * needed | (word & (0U - needed));
@@ -155,7 +151,7 @@ class SegmentDecoder {
     return bits;
   }
 
-  /// Takes the raw bits out of the last states and the words that are left, and checks both.
+  /// Collects raw bits from final states and remaining words, and verifies both.
   static std::vector<std::uint16_t> raw_words(std::uint64_t bits,
                                               std::span<const std::uint32_t> states,
                                               WordReader& words) {
@@ -232,7 +228,6 @@ void decode_chain(const CodedChain& chain, std::uint32_t centre, const SlotValue
   throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
 }
 
-/// The table of every context of a pass.
 TableOf table_of_contexts(const PassTables& tables) {
   TableOf table_of{};
   for (std::size_t t = 1; t < tables.size(); ++t) {
@@ -276,7 +271,7 @@ void AnsLevel::restore_table(const TableLists& table, std::span<QuantCode> codes
   const auto gaps = numbers(0);
   const auto inner = table.larger != 0 ? numbers(1) : std::span<const std::uint32_t>{};
   const auto magnitudes = table.larger != 0 ? numbers(2) : inner;
-  std::size_t next = 0;  // larger one
+  std::size_t next = 0;  // next inner gap
   std::uint64_t ones = inner.empty() ? 0 : inner[0];
   std::uint64_t at = 0;
   for (const std::uint32_t gap : gaps) {

@@ -11,7 +11,7 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// How often each token occurs in each context.
+/// [context]
 std::vector<Counts> count_tokens(const PassCodes& pass, std::uint32_t centre) {
   std::vector<Counts> total(pass.shape.contexts, Counts{});
   const std::uint64_t size = pass.codes.size();
@@ -19,7 +19,7 @@ std::vector<Counts> count_tokens(const PassCodes& pass, std::uint32_t centre) {
       ceil_div(size, ans_symbols_per_task),
       [&] { return std::vector<Counts>(2 * total.size(), Counts{}); },
       [&](std::vector<Counts>& counts, std::uint64_t task) {
-        // Codes in a row are mostly alike, and would wait for each other's counter.
+        // Two sets of counters: equal consecutive codes would stall on one.
         const auto count = [&](std::uint64_t i, std::size_t turn) {
           const std::size_t context = pass.contexts.empty() ? 0 : pass.contexts[i];
           ++counts[2 * context + turn][token_of(SlotKind::code, pass.codes[i], centre).token];
@@ -40,20 +40,18 @@ std::vector<Counts> count_tokens(const PassCodes& pass, std::uint32_t centre) {
   return total;
 }
 
-/// The values of the lists by which codes can be told by gaps.
 struct GapLists {
   std::vector<std::uint32_t> gaps;
   std::vector<std::uint32_t> inner_gaps;
   std::vector<std::uint32_t> magnitudes;
 };
 
-/// The codes that share a table.
 struct TableCodes {
   std::span<const QuantCode> codes;
-  GapLists lists;  ///< if they may pay
+  GapLists lists;  ///< if gaps are priced
 };
 
-/// Sorts out the codes that are not the centre. False if a gap is too long.
+/// Returns false if a gap is too long.
 bool find_gaps(std::span<const QuantCode> codes, std::uint32_t centre, GapLists& lists) {
   std::uint64_t zeros = 0;
   std::uint32_t ones = 0;
@@ -83,14 +81,12 @@ Counts count_numbers(SlotKind kind, std::span<const std::uint32_t> numbers) {
   return counts;
 }
 
-/// A level's codes table by table, and how they are to be written.
 struct LevelLists {
   std::vector<std::vector<TableCounts>> counts;  ///< [pass][table]
-  std::vector<std::vector<TableCodes>> tables;   ///< the same
+  std::vector<std::vector<TableCodes>> tables;   ///< [pass][table]
   ChainPlan plan;
 };
 
-/// Puts the codes of a pass in the order of tables.
 void order_codes(const PassCodes& pass, const ContextTables& contexts,
                  std::vector<TableCodes>& tables) {
   TableOf table_of{};
@@ -137,7 +133,6 @@ LevelLists make_lists(const AnsParams& params, std::span<const PassCodes> passes
   return level;
 }
 
-/// The values of a list, of which one span is empty.
 struct ListValues {
   std::span<const QuantCode> codes;
   std::span<const std::uint32_t> numbers;
@@ -159,7 +154,7 @@ std::vector<ListValues> values_of(const LevelLists& level) {
   return values;
 }
 
-/// A token's share, and what it takes to divide by its frequency without a division.
+/// Divides by the frequency with a multiplication.
 class EncoderEntry {
  public:
   EncoderEntry() = default;
@@ -170,8 +165,8 @@ class EncoderEntry {
 
   bool spills(std::uint32_t state) const { return spills_for_token(state, share_.frequency); }
 
-  /// put_token() of a state that does not spill. It is below 2^20 frequencies of at most 2^12: so
-  /// the product has 64 bits, and what the inverse is too large makes no difference of 1.
+  /// `state` must not spill: below 2^20 x frequency <= 2^32, products fit 64 bits and the quotient
+  /// is exact.
   std::uint32_t put(std::uint32_t state) const {
     const auto quotient = static_cast<std::uint32_t>(state * inverse_ >> inverse_bits);
     return state + quotient * (probability_one - share_.frequency) + share_.first;
@@ -197,12 +192,12 @@ EncoderTable encoder_table(const FrequencyTable& table) {
   return entries;
 }
 
-/// Bits in 16-bit words, the first in the lowest place.
+/// 16-bit words, lowest bit first.
 class RawWriter {
  public:
   explicit RawWriter(std::uint64_t slots) : words_(most_words_of_slot * slots + room) {}
 
-  void put(std::uint32_t bits, std::uint32_t count) {  // without a branch: counts are random
+  void put(std::uint32_t bits, std::uint32_t count) {  // branchless: counts are random
     held_ |= std::uint64_t{bits} << held_bits_;
     held_bits_ += count;
     total_ += count;
@@ -221,16 +216,16 @@ class RawWriter {
 
  private:
   static constexpr std::size_t most_words_of_slot = 2;
-  static constexpr std::size_t room = 4;  ///< as much as is written at once
+  static constexpr std::size_t room = 4;  ///< words written at once
 
   std::uint64_t held_ = 0;
   std::uint32_t held_bits_ = 0;
   std::uint64_t total_ = 0;
-  std::size_t size_ = 0;  ///< words that are full
+  std::size_t size_ = 0;  ///< full words
   std::vector<std::uint16_t> words_;
 };
 
-/// token_of() quant-codes; those near the centre are looked up.
+/// token_of() with a lookup table near the centre.
 class CodeTokens {
  public:
   explicit CodeTokens(std::uint32_t centre) : centre_(centre), first_(centre - looked_up / 2) {
@@ -249,10 +244,10 @@ class CodeTokens {
 
   std::array<Token, looked_up> near_{};
   std::uint32_t centre_;
-  std::uint32_t first_;  ///< code that is looked up, modulo 2^32
+  std::uint32_t first_;  ///< of the table, modulo 2^32
 };
 
-/// Encodes segments, each from its end to its start; the words come out in the decoder's order.
+/// Encodes segments backwards; words end up in decoding order.
 class SegmentEncoder {
  public:
   SegmentEncoder(const ChainPlan& plan, std::span<const ListValues> values,
@@ -313,7 +308,8 @@ class SegmentEncoder {
       if (lane == 0) lane = lanes;
       std::uint32_t& state = states[--lane];
       const EncoderEntry& entry = table[tokens[slot]];
-      const std::uint32_t spills = entry.spills(state) ? 1 : 0;  // no branch could foretell it
+      const std::uint32_t spills = entry.spills(state) ? 1 : 0;  // branchless: spills are
+                                                                 // unpredictable
       first_word[-1] = static_cast<std::uint16_t>(state);
       first_word -= spills;
       state = entry.put(state >> 16 * spills);

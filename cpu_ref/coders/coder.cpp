@@ -39,7 +39,7 @@ PassSections encode_by(const NoCoderParams& /*params*/, const HuffmanTuning& /*t
   refuse_codes();
 }
 
-/// Each pass is decoded when it is asked for: how many codes it has is known only then.
+/// Decodes a pass on demand: its number of codes is not known before.
 DecodedLevel decode_by(const HuffmanParams& params, const CodedLevel& level) {
   return [&params, passes = level.sections](std::size_t pass, std::span<const std::uint8_t>,
                                             std::span<QuantCode> codes) {

@@ -53,10 +53,10 @@ std::vector<std::uint32_t> bits_per_chunk(std::span<const QuantCode> symbols, st
   return bits;
 }
 
-/// Writes codewords, the first bit of each in the highest free bit of a byte.
+/// Most significant bit first.
 class CodewordWriter {
  public:
-  /// Writes from bit `first_bit` (0..7) of the first byte of `out` on; the bits before stay 0.
+  /// Starts at bit `first_bit` (0..7) of `out`.
   CodewordWriter(std::byte* out, unsigned first_bit) : out_(out), pending_bits_(first_bit) {}
 
   void put(std::uint64_t code, int length) {
@@ -95,8 +95,7 @@ class CodewordWriter {
   unsigned pending_bits_;
 };
 
-/// Encodes all chunks: each task writes a run of them apart, then the runs are joined at their
-/// bits.
+/// Each task encodes a run of chunks; runs are then joined at bit positions.
 template <class Unit>
 std::vector<std::byte> encode_chunks(std::span<const QuantCode> symbols, std::uint32_t chunk,
                                      std::span<const Unit> units,
@@ -137,7 +136,7 @@ void encode_with(const HuffmanParams& params, std::span<const std::uint8_t> leng
   stream.codes = encode_chunks<Unit>(symbols, params.chunk, units, chunk_bits);
 }
 
-/// The next 64 bits from bit `at` on, of which at least 57 are valid; zeros beyond the end.
+/// Bits from `at` on, left-aligned, at least 57 valid; zeros past the end.
 std::uint64_t window_at(Bytes stream, BitCount at) {
   const BitCount byte = at / 8;
   std::uint64_t word = 0;
@@ -149,7 +148,7 @@ std::uint64_t window_at(Bytes stream, BitCount at) {
   return __builtin_bswap64(word) << (at % 8);
 }
 
-/// Decodes symbols from bit `at` on; returns the bit after the last one.
+/// Returns the bit behind the last symbol.
 BitCount decode_run(const HuffmanDecoder& decoder, int symbols_per_window, Bytes stream,
                     BitCount at, std::span<QuantCode> symbols) {
   std::size_t i = 0;

@@ -7,12 +7,11 @@
 
 namespace cuszi::cpu {
 
-/// The slots of a segment that are of one list.
 struct SlotRun {
   std::size_t list = 0;
-  std::uint32_t begin = 0;  ///< slots of the segment
+  std::uint32_t begin = 0;  ///< in the segment
   std::uint32_t end = 0;
-  std::uint64_t skipped = 0;  ///< slots of the list before
+  std::uint64_t skipped = 0;  ///< slots of the list before this run
 
   std::size_t size() const { return end - begin; }
 };

@@ -13,13 +13,11 @@ namespace cuszi::cpu {
 
 inline constexpr std::uint64_t ans_symbols_per_task = std::uint64_t{1} << 18;
 
-/// The table of every context.
 using TableOf = std::array<std::uint8_t, 256>;
 
-/// The order of a pass's codes table by table, in which those of one table keep theirs.
 class TableOrder {
  public:
-  /// Keeps both spans. Without contexts all codes are of table 0.
+  /// Keeps references to the spans. Without contexts, all codes are of table 0.
   TableOrder(std::span<const std::uint8_t> contexts, const TableOf& table_of, std::size_t symbols,
              std::size_t tables)
       : contexts_(contexts),
@@ -34,12 +32,11 @@ class TableOrder {
     count();
   }
 
-  /// How many codes each table has.
   const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// Whether the codes are in this order anyway.
+  /// Whether this is the original order.
   bool is_given() const { return contexts_.empty() || counts_.size() == 1; }
 
-  /// Calls move(i, position) for the i-th code of the pass, where `position` counts in this order.
+  /// Calls move(i, position in this order) for each code.
   template <class Move>
   void for_each(const Move& move) const {
     parallel_for(cursors_.size() / strands, [&](std::uint64_t task) {
@@ -55,8 +52,7 @@ class TableOrder {
  private:
   using Cursors = std::vector<std::uint64_t>;  ///< [table]
 
-  /// Parts of a task that are counted and placed side by side: codes in a row are mostly of one
-  /// table, and would wait for each other's counter.
+  /// Interleaved parts: equal consecutive tables would stall on one counter.
   static constexpr std::size_t strands = 4;
 
   template <class Visit>
@@ -97,7 +93,7 @@ class TableOrder {
   const TableOf& table_of_;
   std::uint64_t symbols_;
   std::vector<std::uint64_t> counts_;
-  std::vector<Cursors> cursors_;  ///< of each strand of each task
+  std::vector<Cursors> cursors_;
 };
 
 }  // namespace cuszi::cpu
