@@ -14,13 +14,12 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Errors of neighbouring points and which of them count (1) or not (0, then the error is 0 too).
+/// `counts` is 1, or 0 with an error of 0.
 struct ErrorRow {
   std::array<double, fidelity_segment_points> error{};
   std::array<double, fidelity_segment_points> counts{};
 };
 
-/// A sum in fixed lanes, which a compiler can make side by side.
 struct LaneSum {
   std::array<double, fidelity_lanes> lane{};
 
@@ -31,7 +30,6 @@ struct LaneSum {
   }
 };
 
-/// The sums over pairs of places in two rows of errors.
 PairSums pair_sums(const double* x, const double* x_counts, const double* y, const double* y_counts,
                    std::size_t count) {
   LaneSum pairs, xs, ys, xx, yy, xy;
@@ -150,7 +148,7 @@ class Measurer {
     part.error_sum += sum.total();
   }
 
-  /// The windows of a plane that are whole and without missing points.
+  /// SSIM over complete windows.
   Fidelity windows_of(std::uint64_t plane) const {
     Fidelity part;
     double low = std::numeric_limits<double>::infinity();

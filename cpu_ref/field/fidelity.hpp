@@ -7,8 +7,7 @@
 
 namespace cuszi::cpu {
 
-/// Measures `restored` against `original`, both `dtype` and of these dims. The sums are made in
-/// fixed parts, so the result does not depend on the number of threads.
+/// Both fields are of `dtype` and `dims`. Independent of the number of threads.
 Fidelity measure_fidelity(DType dtype, const Dims& dims, Bytes original, Bytes restored,
                           const FillValues& fills);
 

@@ -11,7 +11,6 @@
 
 namespace cuszi::cpu {
 
-/// A frame to compress, as predictors see it.
 template <class T>
 struct FrameInput {
   Extents3 extents;
@@ -19,13 +18,12 @@ struct FrameInput {
   const Mask& mask;
   double min;
   double max;
-  Dims dims{};                 ///< as the frame has them
-  RestoreRules<T> rules = {};  ///< that a restored value could break
-  /// The values themselves where `values` are their logarithms.
+  Dims dims{};                 ///< not squeezed
+  RestoreRules<T> rules = {};  ///< that restored values could break
+  /// Original values, if `values` are logarithms.
   std::span<const T> originals = {};
 };
 
-/// A frame to restore, as predictors see it.
 template <class T>
 struct FrameOutput {
   Extents3 extents;
@@ -33,13 +31,12 @@ struct FrameOutput {
   const Mask& mask;
   double min;
   double max;
-  Dims dims{};  ///< as the frame has them
+  Dims dims{};  ///< not squeezed
   const TransformTarget* transform = nullptr;
-  Extents3 whole{};          ///< extents of the frame, of which these are the points at a stride
-  std::uint64_t stride = 1;  ///< along axes longer than 1
+  Extents3 whole{};          ///< extents of the frame, if only points at `stride` are restored
+  std::uint64_t stride = 1;  ///< along axes of extent above 1
 };
 
-/// What a predictor makes of a pass: a quant-code per point, and what the codes cannot say.
 template <class T>
 struct Predicted {
   std::span<QuantCode> codes;
@@ -48,7 +45,6 @@ struct Predicted {
   std::vector<SparseEntry> patches;
 };
 
-/// What a predictor that codes itself makes of a pass.
 struct OwnCoded {
   std::vector<OwnedSection> sections;
   PassCounts counts;
@@ -75,8 +71,7 @@ T value_of(std::uint64_t bits) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
 }
 
-/// Appends the entries that one thread has found, in no defined order; sort_entries() sorts all by
-/// point, as archives hold them.
+/// Appends a thread's entries; sort_entries() later sorts all by point.
 inline void append_entries(std::vector<SparseEntry>& all, const std::vector<SparseEntry>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }

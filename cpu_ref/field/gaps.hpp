@@ -10,22 +10,21 @@
 
 namespace cuszi::cpu {
 
-/// The code positions of a pass whose points are missing and stand in no stream.
+/// Missing points have no codes.
 class Gaps {
  public:
-  /// No gaps: every code position has a code.
   Gaps() = default;
-  /// The gaps of a pass that has the points of the frame in raster order.
+  /// For passes over the frame in raster order.
   explicit Gaps(const Mask& mask)
       : mask_(mask.any() ? &mask : nullptr), count_(static_cast<std::size_t>(mask.count)) {}
-  /// The gaps of a pass: the code positions where `missing` is 1.
+  /// `missing` has a 1 at each missing point.
   explicit Gaps(std::vector<std::uint8_t> missing)
       : missing_(std::move(missing)),
         count_(static_cast<std::size_t>(std::count(missing_.begin(), missing_.end(), 1))) {}
 
   std::size_t count() const { return count_; }
 
-  /// Moves the entries of all other code positions to the front, one entry per code position.
+  /// Moves the entries of valid points to the front.
   template <class T>
   std::span<T> close(std::span<T> entries) const {
     if (count_ == 0) return entries;
@@ -37,7 +36,7 @@ class Gaps {
     return entries.first(kept);
   }
 
-  /// Moves codes back that close() has moved to the front; those of missing points are undefined.
+  /// Inverse of close(); codes of missing points are unspecified.
   void open(std::span<QuantCode> entries) const {
     if (count_ == 0) return;
     std::size_t kept = entries.size() - count_;

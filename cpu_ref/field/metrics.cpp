@@ -12,7 +12,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// A bound of all points.
 struct OneBound {
   ValueBound bound;
 
@@ -29,7 +28,7 @@ struct EachBound {
   }
 };
 
-/// The points from `first` on, whose errors are squared in units of 2^exponent.
+/// `first` is the block's first point; errors are squared in units of 2^exponent.
 template <class T, class Bounds>
 Quality measure_block(std::span<const T> original, std::span<const T> restored,
                       PointComparison<T> comparison, int exponent, const Bounds& bounds,

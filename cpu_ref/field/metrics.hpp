@@ -7,11 +7,10 @@
 
 namespace cuszi::cpu {
 
-/// Measures `restored` against `original`, both `dtype`, of the same size. The sums are made in
-/// fixed blocks, so the result does not depend on the number of threads.
+/// Both fields are of `dtype` and equal size. Independent of the number of threads.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const ValueBound& bound);
-/// Under bounds of the points, with Quality::max_of_bound.
+/// With Quality::max_of_bound.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const PointBounds& bounds);
 

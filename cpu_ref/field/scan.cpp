@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
 
-/// Block i of the frame's values.
 template <class T>
 std::span<const T> block_of(std::span<const T> values, std::uint64_t i) {
   const std::uint64_t first = i * block_points;
@@ -36,8 +35,7 @@ struct BlockRange {
   }
 };
 
-/// The range of values without fill values, by their bits as integers: those are in the values'
-/// order if those below 0 are turned round, and without branches or NaN, so that loops vectorise.
+/// From bits as ordered integers: branchless, and vectorises. Excludes fills and NaN.
 template <class T>
 BlockRange<T> range_by_bits(std::span<const T> values) {
   using Bits = std::make_signed_t<BitsOf<T>>;
@@ -45,13 +43,14 @@ BlockRange<T> range_by_bits(std::span<const T> values) {
   constexpr Bits least = std::numeric_limits<Bits>::min();
   constexpr Bits most = std::numeric_limits<Bits>::max();
   constexpr int sign = std::numeric_limits<Bits>::digits;
-  const auto in_order = [](Bits bits) { return bits ^ ((bits >> sign) & most); };  // and back
+  const auto in_order = [](Bits bits) { return bits ^ ((bits >> sign) & most); };  // its own
+                                                                                   // inverse
   Bits min = most;
   Bits max = least;
   Bits present = 0;
   for (const T value : values) {
     const auto bits = std::bit_cast<Bits>(value);
-    const Bits finite = ((bits & most) - infinite) >> sign;  // all bits or none
+    const Bits finite = ((bits & most) - infinite) >> sign;  // all ones or zero
     const Bits key = in_order(bits) & finite;
     min = std::min(min, key | (most & ~finite));
     max = std::max(max, key | (least & ~finite));
@@ -113,7 +112,7 @@ void sample_errors(const TilesParams& /*draft*/, const Extents3& extents, const 
   scan.sampled = sampled_magnitude(std::span(values, count_of(extents)), missing);
 }
 
-/// Predictors whose choices need no sampled errors: `multilevel` samples when it fits.
+/// Other predictors need no sampled errors.
 template <class Params, class T>
 void sample_errors(const Params& /*draft*/, const Extents3& /*extents*/, const T* /*values*/,
                    const MissingTest<T>& /*missing*/, FieldScan& /*scan*/) {}

@@ -6,22 +6,22 @@
 
 namespace cuszi::cpu {
 
-/// Range, missing points and samples of a frame (see EncodeSession::scan).
+/// See EncodeSession::scan().
 template <class T>
 FieldScan scan_frame(const Extents3& extents, std::span<const T> values, const FillValues& fills,
                      const PredictorParams& draft);
 
-/// The largest magnitude in a sample of the values, of those that are not missing.
+/// Over sampled valid values.
 template <class T>
 double sampled_magnitude(std::span<const T> values, const MissingTest<T>& missing);
 template <class T>
 MagnitudeRange sampled_magnitudes(std::span<const T> values, const MissingTest<T>& missing);
 
-/// Whether any of `values` has the bits `bits`, those of a fill value or of a zero.
+/// Counts the values of these bits, for fill values and zeros.
 template <class T>
 std::uint64_t count_bits(std::span<const T> values, BitsOf<T> bits);
 
-/// The mask of a frame with `missing` missing points, which come back as `originals`.
+/// `missing` must be the number of missing points; they are restored as `originals`.
 template <class T>
 Mask build_mask(std::span<const T> values, std::span<const T> originals, const FillValues& fills,
                 std::uint64_t missing);
