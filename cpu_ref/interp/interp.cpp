@@ -8,7 +8,7 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Calls each(anchor, point) for all anchors in raster order.
+/// Calls each(anchor, point) in raster order.
 template <class Each>
 void for_each_anchor(const InterpParams& params, const Extents3& extents, const Each& each) {
   const Extents3 grid = anchor_grid(params, extents);
@@ -22,8 +22,7 @@ void for_each_anchor(const InterpParams& params, const Extents3& extents, const 
   }
 }
 
-/// All anchors of a frame, with stand-ins for the missing ones. `value_at(point)` gives the value
-/// of the next anchor that is not missing.
+/// All anchors, missing ones filled. value_at(point) is called for the valid ones in order.
 template <class T, class ValueAt>
 std::vector<T> complete_anchors(const InterpParams& params, const Extents3& extents,
                                 const Mask& mask, T min, T max, const ValueAt& value_at) {
@@ -44,13 +43,13 @@ std::vector<T> complete_anchors(const InterpParams& params, const Extents3& exte
   return anchors;
 }
 
-/// The closed box of one tile, as one thread works on it.
+/// A tile's closed box, one per thread.
 template <class T>
 struct Box {
   TileBox tile{};
   std::vector<T> values;  ///< original, then restored
   std::vector<QuantCode> codes;
-  std::vector<std::uint8_t> missing;  ///< empty if the frame has no missing points
+  std::vector<std::uint8_t> missing;  ///< empty without missing points
 
   Box(const InterpParams& params, bool any_missing) {
     const std::uint64_t points = (params.tile[0] + 1) * (params.tile[1] + 1) * (params.tile[2] + 1);
@@ -68,8 +67,7 @@ struct Box {
   }
 };
 
-/// Calls row(point in the frame, offset in the box) for the first points of all rows of the box, or
-/// of the part that the tile owns.
+/// Calls row(point in the frame, offset in the box) for each row of size[2] points.
 template <class T, class Row>
 void for_each_row(const Box<T>& box, const Extents32& size, const Extents3& extents,
                   const Row& row) {
@@ -87,7 +85,6 @@ void load_missing(Box<T>& box, const Mask& mask, const Extents3& extents) {
   });
 }
 
-/// Puts the anchors of the closed box in their places.
 template <class T>
 void load_anchors(Box<T>& box, const InterpParams& params, const Extents3& extents,
                   std::span<const T> anchors) {
@@ -104,7 +101,7 @@ void load_anchors(Box<T>& box, const InterpParams& params, const Extents3& exten
   }
 }
 
-/// Predicts all points of one stage: restored = point(offset, prediction).
+/// restored = point(offset, prediction).
 template <class T, class Point>
 void run_stage(Box<T>& box, const InterpParams& params, const InterpStage& stage,
                std::vector<Spline<T>>& splines, const Point& point) {
@@ -129,8 +126,7 @@ void run_stage(Box<T>& box, const InterpParams& params, const InterpStage& stage
   }
 }
 
-/// Predicts all points of a box, level by level and axis by axis: restored = point(quantizer,
-/// offset, prediction).
+/// Predicts a box by levels and axes: restored = point(quantizer, offset, prediction).
 template <class T, class Point>
 void run_stages(Box<T>& box, const InterpParams& params, std::span<const Quantizer<T>> quantizers,
                 std::vector<Spline<T>>& splines, const Point& point) {
@@ -156,7 +152,6 @@ std::vector<Quantizer<T>> level_quantizers(const InterpParams& params, double bo
   return quantizers;
 }
 
-/// Runs work(state, tile's box) over all tiles, a row of them at a time.
 template <class MakeState, class Work, class Finish>
 void for_each_tile(const InterpParams& params, const Extents3& extents, const MakeState& make_state,
                    const Work& work, const Finish& finish) {
@@ -169,7 +164,6 @@ void for_each_tile(const InterpParams& params, const Extents3& extents, const Ma
   parallel_for(grid[0] * grid[1], make_state, row_of_tiles, finish);
 }
 
-/// A thread's work on one tile after the other of a frame to compress.
 template <class T>
 class TileEncoder {
  public:
@@ -187,7 +181,7 @@ class TileEncoder {
     if (frame_.rules.any()) {
       quantise_tile(frame_.rules);
     } else {
-      quantise_tile(RestoreRules<T>{});  // known to be none, so that loops have no test
+      quantise_tile(RestoreRules<T>{});  // compile-time empty, so that loops have no test
     }
     store();
   }
@@ -214,7 +208,7 @@ class TileEncoder {
                });
   }
 
-  /// Original values; codes as anchors and missing points have them.
+  /// Anchors and missing points get the code of no error.
   void load(const TileBox& tile) {
     box_.tile = tile;
     std::fill(box_.codes.begin(), box_.codes.end(), static_cast<QuantCode>(params_.radius));
@@ -225,7 +219,6 @@ class TileEncoder {
     load_missing(box_, frame_.mask, frame_.extents);
   }
 
-  /// The codes of the points that the tile owns.
   void store() {
     const Extents32& own = box_.tile.own;
     for_each_row(box_, own, frame_.extents, [&](std::uint64_t point, std::uint32_t offset) {
@@ -249,7 +242,6 @@ class TileEncoder {
   std::vector<SparseEntry> outliers_;
 };
 
-/// A thread's work on one tile after the other of a frame to restore.
 template <class T>
 class TileDecoder {
  public:

@@ -4,14 +4,12 @@
 
 namespace cuszi::cpu {
 
-/// Predicts and quantises a frame by G-Interp tile by tile (cuSZ-i, SC'24, V). `predicted.codes`
-/// has room for all points.
+/// Predicts and quantises by G-Interp (cuSZ-i, SC'24, V). `predicted.codes` must hold all points.
 template <class T>
 void predict_quantise(const InterpParams& params, double bound, const FrameInput<T>& frame,
                       Predicted<T>& out);
 
-/// Restores the values of G-Interp tile by tile, predicting from restored values as
-/// predict_quantise() does.
+/// Inverse of predict_quantise(), with the same predictions from restored values.
 template <class T>
 void reconstruct(const InterpParams& params, std::span<const QuantCode> codes,
                  const Sections& sections, const FrameOutput<T>& frame);
