@@ -11,8 +11,7 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Chunks side by side along a row of the frame, clipped to it: what a thread works on, so that
-/// loops run along rows.
+/// Neighbouring chunks along x, clipped to the frame.
 struct Slab {
   Extents3 first;
   Extents3 size;
@@ -21,16 +20,15 @@ struct Slab {
   std::uint64_t width() const { return size[2]; }
 };
 
-/// The most a slab may be, a cache's share, unless one chunk is more.
+/// Fits a cache, unless one chunk is larger.
 constexpr std::uint64_t slab_points = std::uint64_t{1} << 15;
 
-/// The extents of slabs that are not clipped.
 Extents3 slab_size(const LorenzoParams& params) {
   const std::uint64_t chunks = std::max<std::uint64_t>(1, slab_points / count_of(params.chunk));
   return {params.chunk[0], params.chunk[1], chunks * params.chunk[2]};
 }
 
-/// Calls row(point in the frame, offset in the slab) for every row of a slab.
+/// Calls row(point in the frame, offset in the slab).
 template <class Row>
 void for_each_row(const Slab& slab, const Extents3& extents, const Row& row) {
   std::uint64_t offset = 0;
@@ -41,7 +39,6 @@ void for_each_row(const Slab& slab, const Extents3& extents, const Row& row) {
   }
 }
 
-/// Runs work(state, slab) over all slabs.
 template <class MakeState, class Work, class Finish>
 void for_each_slab(const LorenzoParams& params, const Extents3& extents,
                    const MakeState& make_state, const Work& work, const Finish& finish) {
@@ -60,12 +57,12 @@ void for_each_slab(const LorenzoParams& params, const Extents3& extents,
   parallel_for(count_of(grid), make_state, work_on, finish);
 }
 
-/// Sums of a damaged archive may leave the range of int64: they wrap.
+/// Sums of damaged archives may overflow.
 std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-/// Replaces the integers of a slab by their differences along z and y, zero outside of the chunk.
+/// Differences along z and y in place; zero outside the chunk.
 void difference_rows(std::span<std::int64_t> q, const Slab& slab) {
   const std::uint64_t width = slab.width();
   const std::uint64_t plane = slab.size[1] * width;
@@ -78,7 +75,7 @@ void difference_rows(std::span<std::int64_t> q, const Slab& slab) {
   }
 }
 
-/// Undoes the differences of a slab in place, by partial sums along its three axes.
+/// Partial sums along z and y in place.
 void accumulate_rows(std::span<std::int64_t> q, const Slab& slab) {
   const std::uint64_t width = slab.width();
   const std::uint64_t plane = slab.size[1] * width;
@@ -90,7 +87,6 @@ void accumulate_rows(std::span<std::int64_t> q, const Slab& slab) {
   }
 }
 
-/// A thread's work on one slab after the other of a frame to compress.
 template <class T>
 class SlabEncoder {
  public:
@@ -125,17 +121,15 @@ class SlabEncoder {
     });
   }
 
-  /// Adds what the codes of all slabs so far cannot say.
   void finish() const {
     append_entries(out_.outliers, outliers_);
     append_entries(out_.patches, patches_);
   }
 
  private:
-  /// How many points are hoped to be certain side by side.
   static constexpr std::uint64_t sure_points = 64;
 
-  /// Pre-quantises a row of one chunk, or of any number of chunks if no point is missing.
+  /// Rows of several chunks must have no missing points.
   void prequantise_row(std::uint64_t point, std::span<std::int64_t> row) {
     if (!frame_.mask.any() && prequantise_certainly(point, row)) return;
     std::int64_t last = 0;
@@ -146,7 +140,7 @@ class SlabEncoder {
     }
   }
 
-  /// Returns whether all values certainly come back within the bound.
+  /// Returns whether all values are certainly within the bound.
   bool prequantise_certainly(std::uint64_t point, std::span<std::int64_t> row) const {
     const T* const values = &frame_.values[point];
     const RuleZone<T> zone = zone_;
@@ -154,7 +148,7 @@ class SlabEncoder {
     for (std::uint64_t x = 0; x < row.size(); ++x) {
       const double scaled = static_cast<double>(values[x]) * inverse_step_;
       row[x] = nearest_integer(scaled);
-      // No branches, or the loop does not vectorise.
+      // No branches, so that the loop vectorises.
       uncertain |= static_cast<std::int64_t>(!(distance_to_integer(scaled) < certain_fraction_)) |
                    static_cast<std::int64_t>(!(magnitude_of(scaled) < most_certain_integer)) |
                    static_cast<std::int64_t>(zone.has(values[x]));
@@ -172,7 +166,7 @@ class SlabEncoder {
     return q.value;
   }
 
-  /// Encodes a row of integers that are already differences along z and y.
+  /// `row` holds differences along z and y.
   void encode_row(std::uint64_t point, std::span<const std::int64_t> row) {
     deltas_[0] = row[0];
     for (std::uint64_t x = 1; x < row.size(); ++x) deltas_[x] = row[x] - row[x - 1];
@@ -195,7 +189,7 @@ class SlabEncoder {
   T min_;
   T max_;
   double certain_fraction_;
-  RuleZone<T> zone_;  ///< of values that rules matter to
+  RuleZone<T> zone_;  ///< values that rules may affect
   std::int32_t radius_;
   std::uint64_t chunk_width_;
   std::vector<std::int64_t> integers_;
