@@ -6,11 +6,10 @@
 
 namespace cuszi::cpu {
 
-/// Moves those of eight bytes that flags name together, and back. Every byte goes by 1, 2 and 4
-/// places, each where its distance has that bit: no branch depends on the flags.
+/// Compacts flagged bytes of eight and back, by masked moves: no branch depends on the flags.
 class FlaggedBytes {
  public:
-  /// `bytes`, of which none but the named ones are not zero, without the others.
+  /// Bytes that are not flagged must be 0.
   static std::uint64_t gather(std::uint64_t bytes, std::uint32_t flags) {
     const Moves& moves = table_[flags];
     for (unsigned i = 0; i < 3; ++i) {
@@ -20,7 +19,7 @@ class FlaggedBytes {
     return bytes;
   }
 
-  /// Moves gathered bytes back to the places that `flags` names, whatever stands behind them.
+  /// Inverse of gather(); ignores further bytes.
   static std::uint64_t scatter(std::uint64_t bytes, std::uint32_t flags) {
     const Moves& moves = table_[flags];
     for (unsigned i = 3; i-- > 0;) {
@@ -34,7 +33,7 @@ class FlaggedBytes {
  private:
   struct Moves {
     std::uint64_t named = 0;
-    std::uint64_t from[3] = {};  ///< the bytes that go down by 1, 2 and 4, before they do
+    std::uint64_t from[3] = {};  ///< bytes moved down by 1, 2 and 4
   };
 
   static constexpr Moves moves_of(unsigned flags) {

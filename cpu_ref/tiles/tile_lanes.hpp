@@ -9,15 +9,13 @@
 
 namespace cuszi::cpu {
 
-/// A number for each lane of a tile: loops over lanes are what a warp does at once, and what the
-/// compiler makes vectors of.
+/// One number per lane; loops over lanes vectorise.
 using Lanes = std::uint32_t[tile_lanes];
-/// A number for each point of each lane.
 template <class T>
 using PointsOf = T[lane_points][tile_lanes];
 using LanePoints = PointsOf<std::uint32_t>;
 
-/// All ones for the lanes that have a neighbour `distance` lower along an axis, else 0.
+/// All ones in lanes with a neighbour `distance` lower along an axis, else 0.
 template <class Shape, int axis, int distance>
 struct HasLower {
   Lanes mask;
@@ -30,8 +28,7 @@ struct HasLower {
 template <class Shape, int axis, int distance>
 inline constexpr HasLower<Shape, axis, distance> has_lower;
 
-/// What the lane `distance` lower along an axis holds, 0 if there is none. In front of `lanes`
-/// there must be a row, whatever it holds: so all lanes are read alike.
+/// The value `distance` lanes lower, else 0. Memory before `lanes` must be readable.
 template <class Shape, int axis, int distance>
 std::uint32_t lower(const Lanes& lanes, int lane) {
   const std::uint32_t* const first = lanes;
@@ -39,19 +36,19 @@ std::uint32_t lower(const Lanes& lanes, int lane) {
          has_lower<Shape, axis, distance>.mask[lane];
 }
 
-/// Calls f with the first point of each line of a lane's block along an axis.
+/// Calls f(first point) for each line of a lane's block.
 template <class Shape, int axis, class F>
 void for_each_line(const F& f) {
   for (int point = 0; point < static_cast<int>(lane_points); ++point)
     if (Shape::point_along(point, axis) == 0) f(point);
 }
 
-/// Differences to the point before along an axis; before a tile all is 0.
+/// Differences to the previous point along an axis, 0 before the tile.
 template <class Shape, int axis>
 void difference(const LanePoints& from, LanePoints& to) {
   constexpr int stride = Shape::point_stride(axis);
   constexpr int last = (Shape::block(axis) - 1) * stride;
-  static_assert(last > 0);  // so that there is a row in front
+  static_assert(last > 0);  // ensures a readable row in front
   for_each_line<Shape, axis>([&](int first) {
     for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
       to[first][lane] = from[first][lane] - lower<Shape, axis, 1>(from[first + last], lane);
@@ -61,9 +58,8 @@ void difference(const LanePoints& from, LanePoints& to) {
   });
 }
 
-/// Adds to each lane of lines, behind a row that is not used, what the lanes `distance`, 2
-/// `distance` .. lower hold. Step by step for all lines: what has just been written cannot be read
-/// at once.
+/// Adds lower lanes, for lines[1..]. Steps over all lines, so that loads do not wait for the
+/// previous stores.
 template <class Shape, int axis, int distance = 1, std::size_t rows>
 void add_lower_lanes(Lanes (&lines)[rows]) {
   if constexpr (distance < Shape::lanes(axis) - 1) {
@@ -76,7 +72,6 @@ void add_lower_lanes(Lanes (&lines)[rows]) {
   }
 }
 
-/// Undoes difference() in place, by partial sums along an axis of the tile.
 template <class Shape, int axis>
 void sum(LanePoints& integers) {
   constexpr int stride = Shape::point_stride(axis);
@@ -88,7 +83,7 @@ void sum(LanePoints& integers) {
   });
   if constexpr (Shape::lanes(axis) > 1) {
     constexpr std::size_t lines = lane_points / Shape::block(axis);
-    Lanes before[1 + lines] = {};  // what all lanes before sum up to, of each line
+    Lanes before[1 + lines] = {};  // sums of all lower lanes, by line
     std::size_t row = 0;
     for_each_line<Shape, axis>([&](int first) {
       ++row;
@@ -106,7 +101,7 @@ void sum(LanePoints& integers) {
   }
 }
 
-/// Transposes 4 x 4 values.
+/// 4 x 4 values.
 template <class T>
 [[gnu::always_inline]] inline void transpose_four(T* const (&to)[4], const T* const (&from)[4]) {
   if constexpr (sizeof(T) == 4) {
@@ -130,7 +125,7 @@ template <class T>
   }
 }
 
-/// The values of a tile between the field, row by row, and lanes side by side.
+/// Copies a tile between field rows and lanes.
 template <class Shape>
 class TileRows {
  public:
@@ -185,8 +180,8 @@ class TileRows {
     return whole;
   }
 
-  /// Calls f with pointers to four points of four lanes, in the field and in the tile. Prefetches
-  /// the points of the next tile: hardware prefetching does not follow this many rows.
+  /// Calls f with pointers to four points of four lanes. Prefetches the next tile: hardware
+  /// prefetchers do not follow so many rows.
   template <class FieldT, class TileT, class F>
   void for_each_four(FieldT* field, TileT& values, const F& f) const {
     for (unsigned point = 0; point < lane_points; point += 4) {
@@ -203,8 +198,8 @@ class TileRows {
     }
   }
 
-  /// Calls f(lane, point, index in the field, whether that is the point's own): beyond the field,
-  /// its last values are repeated.
+  /// Calls f(lane, point, position in the field, inside). Outside the field its last values are
+  /// repeated.
   template <class F>
   void for_each_place(const Extents3& first, const F& f) const {
     const auto& [depth, height, width] = grid_.extents;
@@ -227,8 +222,8 @@ class TileRows {
   }
 
   const TileGrid& grid_;
-  std::uint64_t lane_[tile_lanes];    ///< of a lane's first point in the field, from the tile's
-  std::uint64_t point_[lane_points];  ///< of a lane's points, from its first
+  std::uint64_t lane_[tile_lanes];    ///< offset of a lane's first point from the tile's
+  std::uint64_t point_[lane_points];  ///< offset of a point from its lane's first
 };
 
 }  // namespace cuszi::cpu

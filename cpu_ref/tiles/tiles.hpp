@@ -7,18 +7,16 @@
 
 namespace cuszi::cpu {
 
-/// Codes a frame as tiles: where each chunk begins, and the chunks. Of logarithms the tiles have
-/// the signs, and values that are kept in them are the original ones.
+/// For logarithms, tiles hold the signs, and exact values are the originals.
 template <class T>
 OwnCoded encode_values(const TilesParams& params, double bound, const FrameInput<T>& frame);
 
-/// Codes a frame as tiles without knowing its range, which it writes to `scan`. None if a value is
-/// not finite.
+/// Without a prior scan; writes the range to `scan`. Returns nullopt if a value is not finite.
 template <class T>
 std::optional<OwnCoded> encode_unscanned(const TilesParams& params, double bound,
                                          const FrameInput<T>& frame, FieldScan& scan);
 
-/// Decodes a frame that was coded as tiles; logarithms become values. Throws ArchiveError.
+/// Also restores values from logarithms. Throws ArchiveError.
 template <class T>
 void decode_values(const TilesParams& params, const Sections& sections,
                    const FrameOutput<T>& frame);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr const char* damaged = "the tiles of a frame do not fit their chunks";
 
-/// Where a tile's words and bytes lie.
 struct TileView {
   TileHead head;
   const std::byte* words;
@@ -26,18 +25,16 @@ struct TileView {
   }
 };
 
-/// The bytes of a tile, one after the other.
 class TileBytes {
  public:
-  /// Makes a copy, behind which it is safe to read what no tile has.
+  /// Copies the bytes, so that reading past the end is safe.
   void hold(const std::byte* bytes, std::uint32_t size) {
     std::memcpy(bytes_, bytes, size);
     size_ = size;
     at_ = 0;
   }
 
-  /// Up to eight bytes from `offset` on. Behind the last byte there may be anything, for the
-  /// largest base, the signs and all planes.
+  /// Up to eight bytes from `offset` on; unspecified past the end.
   std::uint64_t look(std::uint32_t offset = 0, std::uint32_t count = 8) const {
     std::uint64_t bits;
     std::memcpy(&bits, bytes_ + at_ + offset, sizeof bits);
@@ -50,7 +47,7 @@ class TileBytes {
     skip(count);
     return bits;
   }
-  /// Throws if there are fewer bytes left.
+  /// Throws ArchiveError if fewer bytes are left.
   void require(std::uint32_t count) const {
     if (at_ > size_ || count > size_ - at_) throw ArchiveError(damaged);
   }
@@ -157,7 +154,6 @@ class TileDecoder {
     }
   }
 
-  /// The bytes that four pairs of planes hold of a group's points.
   static void take_apart(const Lanes (*pairs)[2], int group, Lanes (&bytes)[8]) {
     const int shift = 16 * (group % 2);
     for (unsigned lane = 0; lane < tile_lanes; ++lane) {
@@ -234,7 +230,7 @@ class TileDecoder {
   TileQuantizer<T> quantizer_;
   T min_;
   T max_;
-  std::optional<LogRestorer<T>> logs_;  ///< nothing where tiles are of the values themselves
+  std::optional<LogRestorer<T>> logs_;  ///< unset if tiles code the values themselves
   T* values_;
   TileBytes bytes_;
   Lanes signs_;
@@ -244,7 +240,7 @@ class TileDecoder {
   std::uint8_t flags_[TileHead::max_pairs][tile_lanes];
 };
 
-/// The tiles of a chunk; throws if they do not fill it.
+/// Throws ArchiveError unless the tiles fill the chunk.
 template <class T>
 void split_chunk(Bytes chunk, std::uint64_t tiles, TileView* views) {
   constexpr std::uint32_t value_words = sizeof(T) / 4;

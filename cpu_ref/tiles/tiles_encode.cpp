@@ -12,7 +12,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// One tile after the other of a chunk, in the parts of the chunk.
 class ChunkWriter {
  public:
   void add_head(const TileHead& head) { heads_[tiles_++] = head.word(); }
@@ -20,13 +19,11 @@ class ChunkWriter {
     std::memcpy(words_.data() + word_count_, words.data(), words.size_bytes());
     word_count_ += words.size();
   }
-  /// The lowest `count` bytes.
   void add_bytes(std::uint64_t bits, std::uint32_t count) {
     std::memcpy(bytes_.data() + byte_count_, &bits, sizeof bits);
     byte_count_ += count;
   }
 
-  /// Appends the chunk and begins the next one.
   void move_to(std::vector<std::uint32_t>& out) {
     out.insert(out.end(), heads_, heads_ + tiles_);
     out.insert(out.end(), words_.data(), words_.data() + word_count_);
@@ -46,10 +43,10 @@ class ChunkWriter {
   std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(4 * room);
 };
 
-/// Which bytes of the planes of the groups of each lane are not zero.
+/// Flags of nonzero bytes, by group and lane.
 using Unions = Lanes[4];
 
-/// The ones of a number.
+/// Population count that vectorises.
 inline std::uint32_t count_ones(std::uint32_t x) {
   x -= (x >> 1) & 0x55555555U;
   x = (x & 0x33333333U) + ((x >> 2) & 0x33333333U);
@@ -58,7 +55,6 @@ inline std::uint32_t count_ones(std::uint32_t x) {
   return (x + (x >> 16)) & 63;
 }
 
-/// The ones of all lanes.
 std::uint32_t count_ones(const Unions& unions) {
   std::uint32_t total = 0;
   for (const Lanes& lanes : unions)
@@ -66,7 +62,6 @@ std::uint32_t count_ones(const Unions& unions) {
   return total;
 }
 
-/// The unions of the zigzags of the groups.
 template <class Shape>
 void unite_groups(const LanePoints& integers, Unions& unions) {
   for (int group = 0; group < 4; ++group) {
@@ -78,7 +73,6 @@ void unite_groups(const LanePoints& integers, Unions& unions) {
   }
 }
 
-/// The least and the largest of values, lane by lane.
 template <class T>
 struct Extremes {
   T low[tile_lanes];
@@ -92,7 +86,6 @@ struct Extremes {
   T largest() const { return *std::ranges::max_element(high); }
 };
 
-/// Codes the tiles of a frame, one thread's.
 template <class T, class Shape>
 class TileEncoder {
  public:
@@ -113,14 +106,13 @@ class TileEncoder {
   }
 
   std::uint64_t patches() const { return patches_; }
-  /// The minimum and maximum of the values coded so far, if all are finite.
+  /// Valid if all values so far are finite.
   const Extremes<T>& extremes() const { return extremes_; }
   bool all_finite() const { return all_finite_; }
 
  private:
   using Bits = BitsOf<T>;
 
-  /// Makes integers of the values, relative to that of the tile's first point.
   void quantise() {
     patch_count_ = 0;
     any_absent_ = false;
@@ -132,11 +124,11 @@ class TileEncoder {
     }
   }
 
-  /// Finds the extremes. True if all values are within what certainly comes back.
+  /// Updates the extremes. Returns whether all values are below certain_magnitude().
   bool are_small() {
     using Signed = std::make_signed_t<Bits>;
     constexpr auto no_sign = static_cast<Signed>(~Bits{0} >> 1);
-    Signed largest[tile_lanes] = {};  // magnitude, as bits; those of what is not finite are above
+    Signed largest[tile_lanes] = {};  // magnitudes as bits; of non-finite values above all others
     for (unsigned point = 0; point < lane_points; point += 4) {
       for (unsigned lane = 0; lane < tile_lanes; ++lane) {
         for (unsigned i = 0; i < 4; ++i) {
@@ -160,8 +152,7 @@ class TileEncoder {
         integer_[point][lane] = quantizer.integer_of(value_[point][lane]) - base;
   }
 
-  /// Rounds the values to integers relative to that of the tile's first point. Returns false if any
-  /// value is missing or not certain to come back within the bound.
+  /// Returns false if a value is missing or not certainly within the bound.
   bool round_certainly() {
     const TileQuantizer<T> quantizer = quantizer_;
     const std::uint32_t base = base_;
@@ -178,7 +169,6 @@ class TileEncoder {
 
   bool has_signs() const { return !frame_.originals.empty(); }
 
-  /// Puts the original values in the place of their logarithms, and finds their signs.
   void look_at_originals() {
     rows_.load(frame_.originals.data(), first_, value_);
     Lanes negative = {};
@@ -198,7 +188,7 @@ class TileEncoder {
     }
   }
 
-  /// Where some values are missing or not certain to come back within the bound.
+  /// Per point, for tiles with missing or uncertain values.
   void look_closer() {
     any_absent_ = true;
     std::uint32_t other = 0 - base_;  // 0, if no point has an integer
@@ -218,7 +208,6 @@ class TileEncoder {
     rebase();
   }
 
-  /// Makes the first point's integer 0 where that has been filled in.
   void rebase() {
     const std::uint32_t first = integer_[0][0];
     base_ += first;
@@ -250,7 +239,6 @@ class TileEncoder {
     for (unsigned point = 0; point < lane_points; ++point) integer_[point][lane] = integers[point];
   }
 
-  /// The axes whose differences leave the fewest bytes, and these.
   void choose_axes() {
     std::uint32_t best = ~0U;
     const auto attempt = [&](std::uint32_t axes, const LanePoints& differences) {
@@ -276,7 +264,7 @@ class TileEncoder {
     }
   }
 
-  /// The bytes of each pair of planes, lane by lane: four groups of two planes.
+  /// Bytes of pairs of planes, by lane: four groups of two planes.
   void make_planes(std::uint32_t pairs) {
     for (unsigned slice = 0; 4 * slice < pairs; ++slice) {
       for (int group = 0; group < 4; ++group) {
@@ -356,7 +344,7 @@ class TileEncoder {
       out.add_bytes(sign_word_[static_cast<unsigned>(std::countr_zero(left))], 4);
   }
 
-  /// Finds which bytes of a pair are not zero; the bytes it takes without those that are.
+  /// Flags the nonzero bytes of a pair. Returns the bytes it takes if sparse.
   std::uint32_t look_at_pair(std::uint32_t pair) {
     std::uint32_t bytes = 0;
     lanes_[pair] = 0;
@@ -373,7 +361,6 @@ class TileEncoder {
     return bytes;
   }
 
-  /// The bytes of the planes that do not stand whole, without the zeros, and which they are.
   void write_bytes(const TileHead& head, ChunkWriter& out) const {
     std::uint32_t any = 0;
     for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
@@ -430,13 +417,13 @@ class TileEncoder {
   std::uint64_t patches_ = 0;  ///< of all tiles
   Extremes<T> extremes_;
   bool all_finite_ = true;
-  Extents3 first_{};   ///< point of the tile
-  PointsOf<T> value_;  ///< as predictors see them, then the original ones
+  Extents3 first_{};
+  PointsOf<T> value_;
   LanePoints integer_;
-  LanePoints along_x_;  ///< differences
+  LanePoints along_x_;
   LanePoints along_xy_;
   LanePoints along_xyz_;
-  const LanePoints* kept_ = nullptr;  ///< the differences that take the fewest bits
+  const LanePoints* kept_ = nullptr;  ///< of the chosen axes
   std::uint32_t axes_ = 0;
   Unions union_;
   std::uint32_t base_ = 0;
@@ -451,15 +438,13 @@ class TileEncoder {
   std::uint8_t flags_[TileHead::max_pairs][tile_lanes];
 };
 
-/// Neighbouring chunks, which one thread codes.
 struct ChunkRun {
   static constexpr std::uint64_t most_chunks = 64;
 
-  std::vector<std::uint32_t> begins;  ///< of its chunks, in words
+  std::vector<std::uint32_t> begins;
   std::vector<std::uint32_t> words;
 };
 
-/// Codes the chunks of a run.
 template <class T, class Shape>
 ChunkRun code_run(const TileGrid& grid, std::uint64_t number, TileEncoder<T, Shape>& encoder,
                   ChunkWriter& writer) {
@@ -476,7 +461,6 @@ ChunkRun code_run(const TileGrid& grid, std::uint64_t number, TileEncoder<T, Sha
   return run;
 }
 
-/// The index and the codes of all runs.
 std::vector<OwnedSection> join(const std::vector<ChunkRun>& runs, std::uint64_t chunks) {
   std::vector<std::uint64_t> begins(runs.size() + 1);
   for (std::size_t i = 0; i < runs.size(); ++i) begins[i + 1] = begins[i] + runs[i].words.size();
@@ -496,7 +480,6 @@ std::vector<OwnedSection> join(const std::vector<ChunkRun>& runs, std::uint64_t 
   return sections;
 }
 
-/// What a frame has become, and what has been seen of its values.
 struct CodedTiles {
   OwnCoded coded;
   double min = std::numeric_limits<double>::max();
