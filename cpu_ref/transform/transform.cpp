@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t word_points = 64;
 constexpr std::uint64_t block_words = 1024;
 
-/// Calls each(word, first, end) for every word of bits of `points` points.
+/// Calls each(word, first, end) for each 64 points.
 template <class Each>
 void for_each_word(std::uint64_t points, const Each& each) {
   const std::uint64_t words = ceil_div(points, word_points);

@@ -8,14 +8,13 @@
 
 namespace cuszi::cpu {
 
-/// Writes transformed values to `out`, NaN for those that are kept. Returns which points are
-/// negative, as bits.
+/// Writes transformed values to `out`, NaN for exact ones. Returns the signs as bits.
 template <class T>
 std::vector<std::uint64_t> transform_values(const TransformChoice& choice, const ValueBound& bound,
                                             const FillValues& fills, const RestoreRules<T>& rules,
                                             std::span<const T> values, std::span<T> out);
 
-/// Turns what a predictor has restored to values, in place. Throws ArchiveError.
+/// In place. Throws ArchiveError.
 template <class T>
 void restore_values(const TransformTarget& target, const Dims& dims, std::span<T> values);
 
