@@ -14,10 +14,9 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Blocks that one thread codes at a time, at least.
+/// Minimum blocks per task.
 constexpr std::uint64_t task_blocks = 2048;
 
-/// The whole words of a stream.
 class StreamWords {
  public:
   explicit StreamWords(Bytes stream) : bytes_(stream.data()) {}
@@ -35,10 +34,9 @@ class StreamWords {
 using Reader = ZfpBitReader<StreamWords>;
 using Writer = ZfpBitWriter<std::uint64_t*>;
 
-/// A writer adds up to this many bits beyond a block's limit before it cuts them off.
+/// A writer exceeds a block's limit by up to this before it truncates.
 constexpr std::uint64_t padding_words = 16;
 
-/// Calls f(T, rank) with the rank as a constant.
 template <class F>
 decltype(auto) with_rank(int rank, const F& f) {
   switch (rank) {
@@ -49,7 +47,6 @@ decltype(auto) with_rank(int rank, const F& f) {
   }
 }
 
-/// Calls row(at, offset) for the rows of 4 of a block that lies in the field.
 template <int rank, class Row>
 void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row& row) {
   for (unsigned r = 0; r < static_cast<unsigned>(zfp_block_values(rank)) / 4; ++r) {
@@ -61,7 +58,6 @@ void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place, const Row&
   }
 }
 
-/// Loads a block as gather_block() does, by whole rows if none of it is outside the field.
 template <int rank, class T>
 void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field, T* block) {
   if (!place.is_whole) return gather_block<rank>(grid, place, field, block);
@@ -70,7 +66,6 @@ void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* field
   });
 }
 
-/// Stores a block as scatter_block() does, by whole rows if none of it is outside the field.
 template <int rank, class T>
 void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* block, T* field) {
   if (!place.is_whole) return scatter_block<rank>(grid, place, block, field);
@@ -79,7 +74,6 @@ void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, const T* bloc
   });
 }
 
-/// A field on its way to a stream.
 template <class T>
 struct EncodeTask {
   ZfpParams params;
@@ -87,7 +81,7 @@ struct EncodeTask {
   const T* field;
   std::uint64_t blocks;
   std::uint32_t chunk;
-  const ZfpPatches<T>* patches;  ///< that are looked for while blocks are coded; or none
+  const ZfpPatches<T>* patches;  ///< to find while encoding, or null
 
   void look_at(std::uint64_t point, T decoded, std::vector<SparseEntry>& found) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -98,7 +92,7 @@ struct EncodeTask {
   }
 };
 
-/// Whether all points of a block that lies in the field are certainly right.
+/// Whether all points of a block inside the field are certainly within the bound.
 template <int rank, class T>
 bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& place, const T* decoded) {
   bool certain = true;
@@ -148,7 +142,7 @@ void decode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t bl
   int exponent = 0;
   const ZfpHead head = Block::read(params, in, exponent, planes);
   const ZfpPlace<rank> place(grid, block);
-  if (head.planes == 0 && place.is_whole) {  // as are most blocks of sparse fields
+  if (head.planes == 0 && place.is_whole) {  // common in sparse fields
     const T zero = limits(T{0});
     for_whole_rows<rank>(grid, place, [&](unsigned /*at*/, std::uint64_t offset) {
       std::fill_n(field + offset, 4, zero);
@@ -161,8 +155,7 @@ void decode_block(const ZfpParams& params, const ZfpGrid& grid, std::uint64_t bl
   store_block<rank>(grid, place, values, field);
 }
 
-/// Copies bit strings to a place in a longer one, whose words were zero. Strings that share a word
-/// may be put there at the same time.
+/// Writes bits to position `at` of zeroed words. Thread-safe for strings that share a word.
 void put_bits(std::span<const std::uint64_t> from, BitCount bits, BitCount at,
               std::uint64_t* words) {
   const std::uint64_t first = at / 64;
@@ -181,7 +174,6 @@ void put_bits(std::span<const std::uint64_t> from, BitCount bits, BitCount at,
   }
 }
 
-/// What a thread makes of some chunks.
 struct Part {
   std::vector<std::uint64_t> words;
   BitCount bits = 0;
@@ -220,7 +212,7 @@ ZfpStream join(const std::vector<Part>& parts) {
   return stream;
 }
 
-/// Looks for patches in what a stream whose blocks were cut is decoded to.
+/// Finds patches by decoding, for truncated blocks.
 template <class T>
 void look_at_stream(const EncodeTask<T>& task, const Dims& dims, const ZfpStream& stream,
                     ZfpPatches<T>& patches) {

@@ -13,44 +13,40 @@
 
 namespace cuszi::cpu {
 
-/// Finds the points of a frame that must be patched.
 template <class T>
 struct ZfpPatches {
   ZfpCheck<T> check;
-  const Mask& missing;  ///< points that do not matter
+  const Mask& missing;  ///< need no patches
   std::vector<SparseEntry> found;
 };
 
-/// A field as zfp codes it: a string of bits, block by block, ended with a whole word.
+/// A bit string of blocks, padded to a 64-bit word.
 struct ZfpStream {
   std::vector<std::byte> bytes;
-  BitCount bits = 0;                      ///< of all blocks
-  std::vector<std::uint32_t> chunk_bits;  ///< of each chunk of blocks
+  BitCount bits = 0;                      ///< without padding
+  std::vector<std::uint32_t> chunk_bits;  ///< by chunk
 };
 
-/// Codes a field, `chunk` blocks to a chunk. The stream is the zfp library's, bit for bit; threads
-/// change nothing. T is float, double, std::int32_t or std::int64_t. If there are `patches`, of
-/// floating-point types, they get to see all points, and those found are in their order.
+/// Bit-identical to libzfp, for any number of threads. `chunk`: blocks per chunk. T is float,
+/// double, std::int32_t or std::int64_t. `patches`, for floating-point types, receives the points
+/// to patch, in order.
 template <class T>
 ZfpStream zfp_encode(const ZfpParams& params, const Dims& dims, std::span<const T> values,
                      std::uint32_t chunk, ZfpPatches<T>* patches = nullptr);
 
-/// The bits of chunks of `chunk` blocks, given those of each block.
 std::vector<std::uint32_t> zfp_joined_chunks(std::span<const std::uint32_t> block_bits,
                                              std::uint32_t chunk);
 
-/// Restores a field from a stream whose chunks of `chunk` blocks begin at the bits `starts`; one
-/// start is enough where there is no index; at fixed rate none is needed. Values are brought within
-/// `limits`. Returns the bit after the last block. Throws
-/// ArchiveError if a chunk does not end where the next one begins, or the stream ends before it.
+/// Chunks start at bits `starts`: one start without index, none at fixed rate. Clamps to `limits`.
+/// Returns the bit behind the last block. Throws ArchiveError if the stream is truncated or a chunk
+/// does not end at the next one's start.
 template <class T>
 BitCount zfp_decode(const ZfpParams& params, const Dims& dims, Bytes stream,
                     std::span<const BitCount> starts, std::uint32_t chunk, std::span<T> values,
                     const ZfpLimits<T>& limits = {});
 
-/// Passes over the blocks of a stream from `first_block` on, which begins at bit `at`, and tells
-/// the bits of each chunk of `chunk` blocks: what an index needs. Throws ArchiveError if the stream
-/// ends before.
+/// Bits of each chunk from `first_block` on, which starts at bit `at`, for an index. Throws
+/// ArchiveError if the stream is truncated.
 template <class T>
 std::vector<std::uint32_t> zfp_walk(const ZfpParams& params, const Dims& dims, Bytes stream,
                                     BitCount at, std::uint32_t chunk,

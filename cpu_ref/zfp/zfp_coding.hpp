@@ -5,13 +5,12 @@
 
 namespace cuszi::cpu {
 
-/// A frame as a zfp stream with its index, and patches of what it restores beyond the bound or as a
-/// fill value. In the place of a missing value stands the last one before it that is not, or the
-/// smallest.
+/// Stream, index, and patches of points beyond the bound or restored as fill values. Missing points
+/// take the last valid value, initially the minimum.
 template <class T>
 OwnCoded encode_values(const ZfpCoding& coding, double bound, const FrameInput<T>& frame);
 
-/// Decodes a frame that encode_values() has coded as a zfp stream. Throws ArchiveError.
+/// Throws ArchiveError.
 template <class T>
 void decode_values(const ZfpCoding& coding, const Sections& sections, const FrameOutput<T>& frame);
 
