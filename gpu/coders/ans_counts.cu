@@ -14,7 +14,7 @@ struct AnsCountPolicy {
   static constexpr unsigned tile_codes = 1U << 16;
   static constexpr unsigned most_bins = 48 * 1024 / sizeof(std::uint32_t);  ///< in shared memory
 };
-constexpr unsigned row = outlier_token + 1;  ///< counts of a context in shared memory
+constexpr unsigned row = outlier_token + 1;  ///< counters of a context
 
 static_assert(sizeof(Counts) == token_count * sizeof(unsigned long long));
 
@@ -28,12 +28,11 @@ struct CountedPass {
 
 extern __shared__ std::uint32_t token_bins[];
 
-/// Some codes of a tile that follow each other, and their contexts, read at once where that can be.
+/// Consecutive codes and contexts, loaded as vectors where aligned.
 class CodeVector {
  public:
   static constexpr std::uint32_t size = sizeof(uint4) / sizeof(QuantCode);
 
-  /// The pass's codes from `first` on.
   __device__ CodeVector(const CountedPass& pass, std::uint32_t first, std::uint32_t count)
       : count_(count) {
     if (count == 0) return;
@@ -54,7 +53,7 @@ class CodeVector {
     }
   }
 
-  /// Adds the tokens to bins; those in a row that are alike together.
+  /// Adds the tokens to `bins`, runs of equal ones at once.
   __device__ void count(std::uint32_t centre, std::uint32_t* bins) const {
     std::uint32_t alike = 0;
     std::uint32_t bin = 0;
@@ -93,7 +92,7 @@ class CodeVector {
   std::uint32_t contexts_[2]{};
 };
 
-/// Warps share copies of the bins, as many as there is room for.
+/// Warps share as many copies of the bins as fit.
 __global__ void __launch_bounds__(AnsCountPolicy::threads)
     count_tokens_of_tiles(const CountedPass* passes, TiledRanges tiles, std::uint32_t centre,
                           std::uint32_t room) {

@@ -12,21 +12,20 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned most_spread_blocks = 1024;               ///< of a table
-constexpr ByteCount usual_head_bytes = ByteCount{1} << 16;  ///< more than a head mostly has
+constexpr unsigned most_spread_blocks = 1024;               ///< per table
+constexpr ByteCount usual_head_bytes = ByteCount{1} << 16;  ///< more than most heads
 
 [[noreturn]] void refuse_counts() {
   throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
 }
 
-/// A level's sections, as far as the host has them.
+/// `index` and `codes_head` are on the host.
 struct LevelOnHost {
   Bytes index;
   Bytes codes_head;
-  Bytes codes;  ///< all, on the device
+  Bytes codes;  ///< on the device
 };
 
-/// A chain whose head has been read.
 struct ReadChain {
   ChainPlan plan;
   Bytes segments;  ///< on the device
@@ -50,8 +49,7 @@ ReadChain read_chain(const AnsParams& params, const LevelOnHost& level,
   return chain;
 }
 
-/// All of a head is read before anything else is done with it, so a longer part of the codes is
-/// brought only if it is needed.
+/// Tries with the first bytes of the codes; longer heads are downloaded on demand.
 std::optional<std::vector<ReadChain>> try_to_read(const AnsParams& params,
                                                   std::span<const CodedLevel> levels,
                                                   std::span<const LevelOnHost> on_host) {
@@ -99,7 +97,6 @@ std::vector<ReadChain> read_chains(DeviceContext& gpu, const AnsParams& params,
   return std::move(*chains);
 }
 
-/// Where the segments of a chain are, of which `first` is the number of the first.
 void add_runs(const ReadChain& chain, std::uint32_t first, std::vector<SegmentRun>& runs) {
   const auto segments = static_cast<std::uint32_t>(chain.plan.segments());
   const std::byte* const begin = chain.segments.data();
@@ -117,7 +114,6 @@ void add_runs(const ReadChain& chain, std::uint32_t first, std::vector<SegmentRu
   }
 }
 
-/// The values of all chains, by sort.
 struct FrameValues {
   QuantCode* codes;
   std::uint32_t* numbers;
@@ -133,7 +129,7 @@ FrameValues take_values(DeviceContext& gpu, std::span<const ReadChain> chains) {
   return {gpu.take<QuantCode>(codes), gpu.take<std::uint32_t>(numbers)};
 }
 
-/// Where the codes of a table are, if it is not by gaps; if it is, its lists are added to `gaps`.
+/// The codes of a table; tables by gaps are added to `gaps`.
 TablePlaces places_of(const TableLists& table, const SlotList* lists, const FrameValues& values,
                       std::vector<CodedGaps>& gaps) {
   TablePlaces places{nullptr, nullptr, static_cast<std::uint32_t>(table.codes), table.by_gaps};
@@ -152,15 +148,13 @@ TablePlaces places_of(const TableLists& table, const SlotList* lists, const Fram
   return places;
 }
 
-// Placing.
-
 __global__ void fill_codes(QuantCode* codes, std::uint64_t count, QuantCode code) {
   const std::uint64_t i = ItemPolicy::first();
   if (i < count) codes[i] = code;
 }
 
-/// Puts codes that differ from the centre in their places among those of their table, and checks
-/// how many codes tables have; a row of thread blocks per table.
+/// Scatters codes other than the centre, and verifies the counts; one row of thread blocks per
+/// table.
 __global__ void __launch_bounds__(ItemPolicy::threads)
     spread_others(const TablePlaces* tables, TableStarts starts, QuantCode* sorted,
                   std::uint32_t* flaws) {
@@ -180,16 +174,15 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   }
 }
 
-/// Takes each code from where it stands in the order of tables.
 struct GatherCodes {
   const TablePlaces* tables;
   TableStarts starts;
-  const QuantCode* sorted;  ///< of tables by gaps
+  const QuantCode* sorted;  ///< tables by gaps
   QuantCode* codes;
 
   struct Source {
-    const QuantCode* codes;  ///< none if there are not as many as contexts say
-    std::uint32_t first;     ///< place
+    const QuantCode* codes;  ///< null if the count is wrong
+    std::uint32_t first;     ///< position
   };
   __device__ Source source_of(std::uint32_t /*pass*/, std::uint32_t number) const {
     const TablePlaces table = tables[number];

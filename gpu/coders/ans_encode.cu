@@ -11,9 +11,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr std::uint64_t most_codes = std::uint64_t{1} << 32;  ///< fewer than that
+constexpr std::uint64_t most_codes = std::uint64_t{1} << 32;  ///< exclusive
 
-/// Puts codes in the order of tables.
+/// Sorts codes by table.
 struct SortCodes {
   const QuantCode* const* codes;  ///< [pass]
   QuantCode* sorted;
@@ -30,16 +30,14 @@ struct SortCodes {
   }
 };
 
-/// A pass on its way to lists of slots.
 struct PassLists {
   PassSymbols symbols;
   std::vector<TableCounts> counts;
-  std::vector<SparseCodes> tables;  ///< the codes of each
-  std::vector<GapLists> gaps;       ///< of each that may be told by them
-  QuantCode* ordered = nullptr;     ///< its codes table by table
+  std::vector<SparseCodes> tables;
+  std::vector<GapLists> gaps;    ///< of tables that may use them
+  QuantCode* ordered = nullptr;  ///< by table
 };
 
-/// The levels of a frame, from quant-codes to plans and lists of slots.
 class FrameLists {
  public:
   FrameLists(DeviceContext& gpu, const AnsParams& params, std::span<const LevelSymbols> levels)
@@ -63,7 +61,6 @@ class FrameLists {
 
   const std::vector<ChainPlan>& plans() const { return plans_; }
 
-  /// All lists, and the raw bits of their tokens.
   FrameSlotsBuilder slots(std::uint64_t& raw_bits) const {
     FrameSlotsBuilder builder;
     std::size_t first = 0;
@@ -82,7 +79,6 @@ class FrameLists {
   }
 
  private:
-  /// Counts tokens, makes tables of contexts, and puts the codes of all passes in their order.
   void order() {
     std::vector<PassSymbols> symbols;
     for (const PassLists& pass : passes_) symbols.push_back(pass.symbols);
@@ -142,7 +138,6 @@ class FrameLists {
     return order;
   }
 
-  /// Says where the codes of each table are.
   void split() {
     for (PassLists& pass : passes_) {
       QuantCode* codes = pass.ordered;
@@ -154,7 +149,6 @@ class FrameLists {
     }
   }
 
-  /// Finds the gaps of tables that they may pay for.
   void count_gaps() {
     std::vector<SparseCodes> sparse;
     std::vector<std::pair<GapLists*, TableCounts*>> found_for;
@@ -197,7 +191,6 @@ class FrameLists {
     }
   }
 
-  /// Appends the lists of a pass in the order of its plan.
   static void add_values(const PassLists& pass, const PassTables& tables,
                          std::vector<FrameList>& values, std::uint64_t& raw_bits) {
     for (std::size_t t = 0; t < tables.size(); ++t) {
@@ -243,7 +236,7 @@ std::vector<FrequencyTable> tables_of(std::span<const ChainPlan> plans) {
   return tables;
 }
 
-/// The head of each level's chain, in the order of levels.
+/// By level.
 std::vector<std::vector<std::byte>> heads_of(std::span<const ChainPlan> plans,
                                              std::span<const LevelSymbols> levels) {
   std::vector<std::vector<std::byte>> heads;
@@ -253,7 +246,6 @@ std::vector<std::vector<std::byte>> heads_of(std::span<const ChainPlan> plans,
   return heads;
 }
 
-/// Room for a level's section of codes, its head already in place.
 struct CodesSection {
   std::byte* segments;
   Bytes bytes;
@@ -261,7 +253,7 @@ struct CodesSection {
 
 CodesSection make_section(DeviceContext& gpu, std::span<const std::byte> head,
                           ByteCount segment_bytes, CopyList& uploads) {
-  const ByteCount odd = head.size() % 2;  // segments start at even addresses
+  const ByteCount odd = head.size() % 2;  // aligns segments to 2
   const ByteCount size = head.size() + segment_bytes;
   std::byte* const start = gpu.take<std::byte>(size + odd) + odd;
   uploads.add({start, stage(gpu, head.data(), head.size()), head.size()});

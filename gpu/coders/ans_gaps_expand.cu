@@ -12,10 +12,10 @@ namespace {
 
 struct ExpandPolicy {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned numbers = 4;  ///< of a thread
+  static constexpr unsigned numbers = 4;  ///< per thread
   static constexpr unsigned tile_numbers = threads * numbers;
 };
-constexpr std::uint64_t beyond = ~std::uint32_t{0};  ///< any position that can be
+constexpr std::uint64_t beyond = ~std::uint32_t{0};  ///< exceeds all positions
 
 struct ExpandTask {
   const CodedGaps* tables;
@@ -26,7 +26,7 @@ struct ExpandTask {
   std::uint32_t* flaws;
 };
 
-/// The two lists whose sums are places.
+/// The lists whose prefix sums are positions.
 struct Gaps {
   __device__ static const std::uint32_t* list(const CodedGaps& table) { return table.lists.gaps; }
   __device__ static std::uint32_t count(const CodedGaps& table) { return table.others; }
@@ -49,7 +49,7 @@ __device__ void load_lengths(const CodedGaps& table, std::uint32_t first,
   }
 }
 
-/// Sums that no valid list has are cut off.
+/// Sums saturate at `beyond`, above any valid list.
 template <class List>
 __global__ void __launch_bounds__(ExpandPolicy::threads)
     sum_lengths(ExpandTask task, TiledRanges tiles, std::uint32_t* sums) {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(ExpandPolicy::threads)
   if (threadIdx.x == 0) sums[blockIdx.x] = static_cast<std::uint32_t>(min(sum, beyond));
 }
 
-/// Calls visit(i, place) for a tile's items of a list.
+/// Calls visit(i, position) for a tile's items.
 template <class List, class Visit>
 __device__ void visit_places(const CodedGaps& table, const TiledRanges& tiles, std::uint32_t number,
                              const std::uint64_t* before, const Visit& visit) {
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(ExpandPolicy::threads)
   });
 }
 
-/// Runs a kernel that wants the lengths summed up to each tile.
+/// Runs a kernel with the sums of lengths before each tile.
 template <class List, class Kernel>
 void place(DeviceContext& gpu, Kernel* kernel, const char* name, const ExpandTask& task,
            const TiledRanges& tiles) {

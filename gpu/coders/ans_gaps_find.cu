@@ -15,14 +15,13 @@ struct FindPolicy {
   static constexpr unsigned tile_numbers = 4096;
 };
 
-/// A table's codes and where what is found of them goes.
 struct Table {
   const QuantCode* codes;
-  std::uint32_t lead;  ///< codes before them, from an address on that whole vectors are read from
+  std::uint32_t lead;  ///< codes from the aligned address before the first
   std::uint32_t count;
   std::uint32_t others;
   std::uint32_t larger;
-  std::uint32_t first_other;  ///< among those of all tables
+  std::uint32_t first_other;  ///< over all tables
   std::uint32_t first_larger;
   GapCounts* counts;
 };
@@ -30,12 +29,12 @@ struct Table {
 struct FindTask {
   const Table* tables;
   std::uint32_t centre;
-  std::uint32_t* positions;     ///< of others within their table
-  std::uint32_t* larger_ranks;  ///< of larger ones among the others of all tables
+  std::uint32_t* positions;     ///< within the table
+  std::uint32_t* larger_ranks;  ///< over all tables
   GapLists lists;               ///< of all tables
 };
 
-/// The codes that a lane looks at, as bits of those that are others and larger.
+/// Others and larger codes among a lane's codes.
 class LaneCodes {
  public:
   __device__ LaneCodes(const Table& table, std::uint32_t tile, std::uint32_t centre)
@@ -54,12 +53,12 @@ class LaneCodes {
     }
   }
 
-  /// How many are others, and in the upper half how many of these are larger.
+  /// Others, and larger codes in the upper half.
   __device__ std::uint32_t counts() const {
     return static_cast<unsigned>(__popc(others_)) | static_cast<unsigned>(__popc(larger_)) << 16;
   }
 
-  /// Lists them from these places on.
+  /// Writes their positions from `at` on.
   __device__ void list(const FindTask& task, uint2 at) const {
     for (std::uint32_t rest = others_; rest != 0; rest &= rest - 1, ++at.x) {
       const auto i = static_cast<std::uint32_t>(__ffs(static_cast<int>(rest)) - 1);
@@ -118,7 +117,7 @@ __global__ void __launch_bounds__(FindPolicy::threads)
   const Table table = task.tables[number];
   const LaneCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
   const std::uint32_t own = codes.counts();
-  std::uint32_t before = own;  // of this lane and those before it
+  std::uint32_t before = own;  // inclusive prefix sum
   for (unsigned distance = 1; distance < 32; distance *= 2) {
     const std::uint32_t left = __shfl_up_sync(~0U, before, distance);
     if (threadIdx.x % 32 >= distance) before += left;
@@ -132,7 +131,6 @@ __global__ void __launch_bounds__(FindPolicy::threads)
                         static_cast<std::uint32_t>(larger_before[blockIdx.x]) + (before >> 16)));
 }
 
-/// Counts tokens in shared memory.
 class TokenCounts {
  public:
   __device__ explicit TokenCounts(std::uint32_t* bins) : bins_(bins) {

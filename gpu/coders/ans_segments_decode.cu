@@ -7,29 +7,28 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Where a segment's raw bits are; plain data.
 struct RawPlace {
-  const std::byte* rest;  ///< 16-bit words behind those that the states carry
+  const std::byte* rest;  ///< 16-bit words after those in the states
   std::uint32_t rest_words;
   std::uint32_t carrying;    ///< lanes
-  std::uint32_t is_decoded;  ///< and no flaw was found
+  std::uint32_t is_decoded;  ///< without a flaw
 };
 
 struct DecodeTask {
   FrameSlots slots;
   std::uint32_t centre;
-  const std::uint32_t* entries;        ///< [list][slot of a state]
+  const std::uint32_t* entries;        ///< [list][state mod 2^12]
   const std::uint8_t* raw_bit_counts;  ///< [kind][token]
   const SegmentRun* runs;
   std::uint32_t run_count;
   std::uint8_t* tokens;      ///< [slot]
-  std::uint32_t* tile_bits;  ///< [segment][tile]: raw bits of the segment before
+  std::uint32_t* tile_bits;  ///< [segment][tile]: raw bits before, in the segment
   std::uint16_t* carried;    ///< [segment][lane]
   RawPlace* raw;             ///< [segment]
   std::uint32_t* flaws;
 };
 
-/// A thread block per table.
+/// One thread block per table.
 __global__ void __launch_bounds__(SegmentPolicy::threads)
     fill_entries(const std::uint16_t* frequencies, std::uint32_t* entries) {
   __shared__ std::uint32_t sums[token_count + 1];
@@ -53,7 +52,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   }
 }
 
-/// Two bytes, put together only when they are needed: until then nothing waits for them.
+/// Two loads, combined only on use, so that nothing stalls on them.
 struct WordBytes {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -61,7 +60,7 @@ struct WordBytes {
   __device__ std::uint32_t word() const { return low | high << 8; }
 };
 
-/// The 16-bit words of a segment as a warp takes them: 96 are held in registers and handed out.
+/// 16-bit words for a warp, three per lane in registers.
 class WarpWords {
  public:
   __device__ WarpWords(const std::byte* words, std::uint32_t count)
@@ -72,7 +71,7 @@ class WarpWords {
     high_ = load();
   }
 
-  /// The next word for every lane that needs one, in the order of lanes.
+  /// Returns the next word to each lane that needs one, in lane order.
   __device__ std::uint32_t take(bool needed) {
     const unsigned below = (1U << (threadIdx.x % 32)) - 1;
     const unsigned needing = __ballot_sync(~0U, needed);
@@ -90,7 +89,7 @@ class WarpWords {
     return at < 32 ? low : middle;
   }
 
-  /// May be more than there are.
+  /// May exceed the available words.
   __device__ std::uint32_t taken() const { return handed_out_ + at_; }
 
  private:
@@ -114,15 +113,13 @@ class WarpWords {
   std::uint32_t handed_out_ = 0;
 };
 
-/// The entries of one list, and the raw bits of every token of its kind.
 struct SharedTable {
   alignas(16) std::uint32_t entries[probability_one];
-  std::uint32_t list;  ///< none if there is no such list
+  std::uint32_t list;  ///< 0: none
   std::uint8_t raw_bits[token_count];
 };
 
-/// A lane of a segment. Most steps are of one list, whose table then lies in shared memory: what 32
-/// lanes look up there takes a few cycles, elsewhere one for each.
+/// A table that several steps use is cached in shared memory, whose divergent lookups are faster.
 class LaneDecoder {
  public:
   __device__ LaneDecoder(const DecodeTask& task, const FrameSegment& segment, std::uint32_t state,
@@ -139,7 +136,7 @@ class LaneDecoder {
   __device__ std::uint32_t state() const { return state_; }
   __device__ std::uint32_t raw_bits() const { return raw_bits_; }
 
-  /// Takes up to `most` steps from this one on; returns how many.
+  /// Decodes up to `most` steps. Returns their number.
   __device__ std::uint32_t take(std::uint32_t step, std::uint32_t most) {
     constexpr std::uint32_t worth_a_table = 24;  // steps
     const std::uint32_t first = first_slot_ + step * lanes_;
@@ -190,7 +187,7 @@ class LaneDecoder {
     }
   }
 
-  /// A step of which lanes may be of several lists.
+  /// A step whose lanes may use several lists.
   __device__ void take_mixed(std::uint32_t slot) {
     const bool on = threadIdx.x % 32 < lanes_ && slot < end_;
     if (on) {
@@ -222,11 +219,10 @@ class LaneDecoder {
   std::uint32_t lanes_;
   std::uint32_t state_;
   std::uint32_t raw_bits_ = 0;
-  ListCursor cursor_;  ///< of the first lane's slot
+  ListCursor cursor_;
 };
 
-/// Decodes the tokens of a segment of the first of these bytes, by a warp. Returns their end, or
-/// none if there is a flaw.
+/// By a warp. Returns the end of the segment's bytes, or null on a flaw.
 __device__ const std::byte* take_tokens(const DecodeTask& task, std::uint32_t number,
                                         const std::byte* begin, const std::byte* end,
                                         SharedTable& shared) {
@@ -283,7 +279,6 @@ __global__ void __launch_bounds__(SegmentPolicy::decoder_threads)
   if (at != run.end && threadIdx.x % 32 == 0) atomicOr(task.flaws, bad_ans_segment);
 }
 
-/// The raw bits of a segment.
 class RawString {
  public:
   __device__ RawString(const RawPlace& place, const std::uint16_t* carried)
@@ -316,8 +311,7 @@ class RawString {
                ? static_cast<std::uint32_t>(get_bytes(place_.rest + 2 * std::uint64_t{i}, 2))
                : 0;
   }
-  /// The aligned 32-bit word at `from`, with zeros for its bytes behind the end of this string.
-  /// Reads no byte behind the end.
+  /// The aligned word at `from`; bytes past the end read as 0 and are not accessed.
   __device__ std::uint32_t load(const std::uint32_t* from) const {
     const auto* const bytes = reinterpret_cast<const std::byte*>(from);
     const auto left = place_.rest + 2 * std::uint64_t{place_.rest_words} - bytes;
@@ -330,7 +324,7 @@ class RawString {
   const std::uint16_t* carried_;
 };
 
-/// Puts the values of slots that are all of one list; returns their raw bits.
+/// Slots of one list. Returns their raw bits.
 template <SlotKind kind, class Value>
 __device__ std::uint32_t put_alike(const DecodeTask& task, std::uint32_t slot, Value* values,
                                    const RawString& raw, std::uint32_t raw_at) {
@@ -361,8 +355,7 @@ __device__ std::uint32_t put_alike(const DecodeTask& task, const FrameList& list
   }
 }
 
-/// Puts the values of slots that belong to several lists, or are fewer than `rounds` per lane;
-/// returns their raw bits.
+/// Slots of several lists, or fewer than `rounds` per lane. Returns their raw bits.
 __device__ std::uint32_t put_mixed(const DecodeTask& task, const ListCursor& first,
                                    std::uint32_t slot, std::uint32_t end, const RawString& raw,
                                    std::uint32_t raw_at) {

@@ -15,9 +15,10 @@ struct EncodeTask {
   std::uint32_t centre;
   const PackedShare* shares;  ///< [list][token]
   std::uint8_t* tokens;       ///< [slot]
-  std::uint32_t* tile_bits;   ///< [segment][tile]; first of each, then of all before in the segment
+  std::uint32_t* tile_bits;   ///< [segment][tile]: of the tile, then the sum before it in the
+                              ///< segment
   std::uint32_t* raw_bits;    ///< [segment]
-  std::uint32_t* raw_sizes;   ///< [segment], words of 32 bits
+  std::uint32_t* raw_sizes;   ///< [segment], in 32-bit words
   std::uint64_t* raw_starts;
   std::uint32_t* raw_words;
   std::uint32_t* states;  ///< [segment][lane]
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   if (threadIdx.x % 32 == 0) task.tile_bits[number] = bits;
 }
 
-/// A warp per segment, a lane per tile.
+/// One warp per segment, one lane per tile.
 __global__ void __launch_bounds__(SegmentPolicy::threads)
     sum_raw_bits(const __grid_constant__ EncodeTask task) {
   static_assert(segment_tiles <= 32);
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   }
 }
 
-/// Appends bits to a string of which other warps write what is before and behind.
+/// Other warps write neighbouring bits.
 class RawBits {
  public:
   __device__ RawBits(std::uint32_t* buffer, std::uint32_t* words, std::uint32_t first_bit)
@@ -88,7 +89,7 @@ class RawBits {
     }
   }
 
-  /// Writes the words that are full once this many bits have been put.
+  /// Writes the words completed by `bits` further bits.
   __device__ void advance(std::uint32_t bits) {
     const unsigned lane = threadIdx.x % 32;
     __syncwarp();
@@ -130,7 +131,7 @@ __device__ void put_raw(const Token (&tokens)[SegmentPolicy::rounds], RawBits& o
   out.advance(sums.total);
 }
 
-/// Puts the raw bits of slots that are all of one list, from this one of its values on.
+/// Slots of one list.
 template <SlotKind kind, class Value>
 __device__ void put_alike(const Value* values, std::uint32_t centre, RawBits& out) {
   std::uint32_t loaded[SegmentPolicy::rounds];
@@ -154,7 +155,7 @@ __device__ void put_alike(const EncodeTask& task, const FrameList& list, std::ui
   }
 }
 
-/// Puts the raw bits of slots that belong to several lists, or are fewer than `rounds` per lane.
+/// Slots of several lists, or fewer than `rounds` per lane.
 __device__ void put_mixed(const EncodeTask& task, ListCursor cursor, std::uint32_t slot,
                           std::uint32_t end, RawBits& out) {
   Token tokens[SegmentPolicy::rounds];
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   out.finish();
 }
 
-/// A lane of a segment, which is coded backwards; the words come out in the decoder's order.
+/// Backwards; words end up in decoding order.
 class LaneEncoder {
  public:
   __device__ LaneEncoder(const EncodeTask& task, const FrameSegment& segment, std::uint32_t state)
@@ -213,9 +214,9 @@ class LaneEncoder {
     return static_cast<std::uint32_t>(task_.words + end_ - word_);
   }
 
-  /// Puts the last of the first `left` steps and others before it; returns how many are left.
+  /// Encodes the last of `left` steps and some before. Returns the steps left.
   __device__ std::uint32_t put(std::uint32_t left) {
-    const std::uint32_t last = first_slot_ + (left - 1) * lanes_;  // slot of its first lane
+    const std::uint32_t last = first_slot_ + (left - 1) * lanes_;  // slot of lane 0
     const std::uint32_t last_end = min(last + lanes_, end_);
     cursor_.move_to(last_end - 1);
     const std::uint32_t list_first = max(cursor_.first(), first_slot_);
@@ -229,9 +230,9 @@ class LaneEncoder {
   }
 
  private:
-  /// Steps of one list, from that of this slot back.
+  /// Steps of one list, backwards from `slot`.
   __device__ void put_alike(std::uint32_t slot, std::uint32_t steps) {
-    constexpr unsigned batch = 8;  // steps whose tokens are looked up together
+    constexpr unsigned batch = 8;
     const bool on = threadIdx.x % 32 < lanes_;
     const PackedShare* const shares = task_.shares + cursor_.number() * token_count;
     for (; steps >= batch; steps -= batch, slot -= batch * lanes_) {
@@ -248,7 +249,7 @@ class LaneEncoder {
     }
   }
 
-  /// A step of which lanes may be of several lists, or without a slot.
+  /// A step whose lanes may use several lists, or none.
   __device__ void put_mixed(std::uint32_t slot) {
     const bool on = threadIdx.x % 32 < lanes_ && slot < end_;
     PackedShare share;
@@ -282,7 +283,7 @@ class LaneEncoder {
   ListCursor cursor_;
 };
 
-/// A warp per segment.
+/// One warp per segment.
 __global__ void __launch_bounds__(SegmentPolicy::encoder_threads)
     put_tokens(const __grid_constant__ EncodeTask task) {
   const std::uint32_t number = warp_number();
@@ -303,7 +304,7 @@ __global__ void __launch_bounds__(SegmentPolicy::encoder_threads)
   }
 }
 
-/// A thread block per segment.
+/// One thread block per segment.
 __global__ void __launch_bounds__(SegmentPolicy::threads)
     store_segment(FrameSlots slots, CodedSegments segments, std::byte* const* places) {
   const std::uint32_t number = blockIdx.x;
@@ -324,7 +325,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
          (segments.raw_bits[number] + 15) / 16 - carrying);
 }
 
-/// A thread block per table, a thread per token.
+/// One thread block per table, one thread per token.
 __global__ void __launch_bounds__(token_count)
     pack_shares(const std::uint16_t* frequencies, PackedShare* shares) {
   const std::uint16_t* const own = frequencies + blockIdx.x * token_count;
@@ -333,7 +334,6 @@ __global__ void __launch_bounds__(token_count)
   shares[blockIdx.x * token_count + threadIdx.x] = PackedShare::of({own[threadIdx.x], before});
 }
 
-/// The packed shares of all tokens of each table, as [table][token], on the device.
 const PackedShare* packed_shares(DeviceContext& gpu, std::span<const FrequencyTable> tables,
                                  CopyList& uploads) {
   const std::size_t count = tables.size() * token_count;

@@ -8,15 +8,14 @@
 
 namespace cuszi::gpu {
 
-// The chains of a frame one after the other, as kernels see them.
+// The chains of a frame, concatenated for kernels.
 
-/// A list of slots and where its values are.
 struct FrameList {
   std::uint32_t first;  ///< slot of the frame
   std::uint32_t count;
   SlotKind kind;
-  QuantCode* codes;        ///< the values, if they are codes
-  std::uint32_t* numbers;  ///< if not
+  QuantCode* codes;        ///< of SlotKind::code
+  std::uint32_t* numbers;  ///< of other kinds
 
   __device__ std::uint32_t value(std::uint32_t slot) const {
     return kind == SlotKind::code ? codes[slot - first] : numbers[slot - first];
@@ -30,7 +29,6 @@ struct FrameList {
   }
 };
 
-/// A segment: slots of a chain that are decoded independently of the others.
 struct FrameSegment {
   std::uint32_t first;  ///< slot of the frame
   std::uint32_t slots;
@@ -48,19 +46,18 @@ struct FrameSlots {
   std::uint32_t slots = 0;
 };
 
-/// How segments are coded and decoded: step by step by a warp each; what need not go step by step
-/// is cut into tiles, a warp each.
+/// One warp per segment for sequential steps; other work is split into tiles, one warp each.
 struct SegmentPolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned warps = threads / 32;
   static constexpr unsigned encoder_threads = 64;
-  static constexpr unsigned decoder_threads = 32;  ///< a table in shared memory each
-  static constexpr unsigned rounds = 4;            ///< of 32 slots whose raw bits are put together
+  static constexpr unsigned decoder_threads = 32;  ///< one table in shared memory each
+  static constexpr unsigned rounds = 4;  ///< of 32 slots, whose raw bits are processed together
   static constexpr std::uint32_t tile_steps = 64;  ///< of a segment's lanes
 };
 inline constexpr std::uint32_t segment_tiles = slots_of_lane / SegmentPolicy::tile_steps;
 
-/// The slots of a tile, counted within its segment.
+/// Slots within the segment.
 struct SlotTile {
   std::uint32_t begin;
   std::uint32_t end;
@@ -72,10 +69,9 @@ struct SlotTile {
   }
 };
 
-/// Follows the list to which a thread's slot belongs.
 class ListCursor {
  public:
-  /// Starts at a slot of `list` or of a list behind it.
+  /// `slot` must not be before `list`.
   __device__ ListCursor(const FrameSlots& all, std::uint32_t list, std::uint32_t slot)
       : lists_(all.lists) {
     std::uint32_t end = all.list_count;
@@ -90,7 +86,7 @@ class ListCursor {
     enter(list);
   }
 
-  /// Moves to a nearby slot, of any list.
+  /// `slot` should be near.
   __device__ void move_to(std::uint32_t slot) {
     while (slot < first_) enter(number_ - 1);
     while (slot - first_ >= count_) enter(number_ + 1);
@@ -98,7 +94,7 @@ class ListCursor {
 
   __device__ std::uint32_t number() const { return number_; }
   __device__ const FrameList& list() const { return lists_[number_]; }
-  /// The list's first slot, and the end of its slots, numbered in the frame.
+  /// Slots of the frame.
   __device__ std::uint32_t first() const { return first_; }
   __device__ std::uint32_t end() const { return first_ + count_; }
 
@@ -115,11 +111,10 @@ class ListCursor {
   std::uint32_t count_;
 };
 
-/// Gathers the chains of a frame on the host.
 class FrameSlotsBuilder {
  public:
-  /// Appends a chain; values(list) tells where the values of one of its lists are. Throws
-  /// DeviceError if the frame gets too many slots.
+  /// Appends a chain; values(list) returns the location of a list's values. Throws DeviceError for
+  /// too many slots.
   template <class Values>
   void add(const ChainPlan& plan, const Values& values) {
     if (plan.slots() >= most_slots - slots_) {
@@ -141,7 +136,7 @@ class FrameSlotsBuilder {
   std::size_t segments() const { return segments_.size(); }
   std::size_t lists() const { return lists_.size(); }
 
-  /// On the device with the copies of `list`.
+  /// Valid after running `list`.
   FrameSlots on_device(DeviceContext& gpu, CopyList& list) const {
     return {upload(gpu, lists_.data(), lists_.size(), list),
             upload(gpu, segments_.data(), segments_.size(), list),
@@ -166,13 +161,11 @@ class FrameSlotsBuilder {
   std::uint32_t slots_ = 0;
 };
 
-/// The warp's number among all; nothing else depends on how a launch is cut into blocks.
 __device__ inline std::uint32_t warp_number() {
   return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
 }
 
-/// The sums of four counts of every lane's slots, 32 apart, before each of them, by one warp.
-/// Counts are below 2^11.
+/// Warp-wide prefix sums of four counts per lane, below 2^11, in the order of slots 32 apart.
 struct FourSums {
   std::uint32_t before[4];
   std::uint32_t total;

@@ -10,20 +10,19 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// How a packable section is packed: the views that won on approximate and real fields.
+/// Chosen by experiments on real and simulated fields.
 BitcompView view_of(SectionId id, DType dtype) {
   if (id == SectionId::codes) return {true, 1};
   return {false, id == SectionId::anchors ? size_of(dtype) : 4};
 }
 
-/// A few bytes less are not worth the time to unpack them.
+/// Savings below 1/32 are not worth the time to unpack.
 bool is_worth_it(ByteCount packed, ByteCount size) { return packed + size / 32 < size; }
 
-/// A section's stream, on its way.
 struct Packing {
   std::byte* stream;
   const std::size_t* size;  ///< in host memory after the next sync()
-  BitcompPlan plan;         ///< to outlive its work
+  BitcompPlan plan;         ///< must outlive the work
 };
 
 Packing pack(DeviceContext& gpu, Bytes section, BitcompView view) {
@@ -40,14 +39,14 @@ Packing pack(DeviceContext& gpu, Bytes section, BitcompView view) {
   return {stream, download(gpu, size, 1), std::move(plan)};
 }
 
-/// Starts to unpack a section whose stream begins with `header`, a copy in host memory.
+/// `header` is a copy of the stream's header in host memory.
 Bytes unpack(DeviceContext& gpu, const Section& section, const std::byte* header) {
   const ByteCount size = section.unpacked->size;
   const BitcompStream stated = read_bitcomp_header(header, section.bytes.size());
   if (stated.string_bytes != ceil_div(size, stated.integer) * stated.integer) {
     throw ArchiveError("a packed section is not of the size that it should have");
   }
-  auto* const stream = gpu.take<std::byte>(section.bytes.size());  // sections start at any byte
+  auto* const stream = gpu.take<std::byte>(section.bytes.size());  // sections are unaligned
   start_copy(gpu, stream, section.bytes.data(), section.bytes.size());
   auto* const string = gpu.take<std::byte>(stated.string_bytes);
   BitcompPlan(header, gpu.stream()).unpack(stream, string);

@@ -6,13 +6,12 @@
 
 namespace cuszi::gpu {
 
-/// Packs those sections of a frame of `dtype` by Bitcomp, NVIDIA's lossless codec, that get
-/// noticeably smaller by it (cuSZ-i, SC'24, VI-B). Waits. Throws DeviceError.
+/// Packs sections by nvCOMP's Bitcomp where that saves enough (cuSZ-i, SC'24, VI-B). Synchronises.
+/// Throws DeviceError.
 void bitcomp_pack(DeviceContext& gpu, DType dtype, Sections& sections);
 
-/// Unpacks sections that bitcomp_pack() has packed. The hash of the packed bytes must have excluded
-/// damage: at damaged bytes nvCOMP may make the device fail. Waits. Throws ArchiveError if a
-/// section does not get its original size, DeviceError.
+/// The sections' hash must have been verified: nvCOMP may crash the device on damaged bytes.
+/// Synchronises. Throws ArchiveError if the size is wrong, DeviceError.
 void bitcomp_unpack(DeviceContext& gpu, Sections& sections);
 
 }  // namespace cuszi::gpu

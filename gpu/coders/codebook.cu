@@ -10,13 +10,12 @@ namespace cuszi::gpu {
 namespace {
 
 struct CodebookPolicy {
-  static constexpr std::uint32_t few_symbols = 4096;  ///< which shared memory may hold
+  static constexpr std::uint32_t few_symbols = 4096;  ///< fit shared memory
   static constexpr unsigned few_threads = 256;        ///< more make barriers slow
   static constexpr unsigned many_threads = 1024;
 };
 
-/// A leaf as it is sorted: by its count, then by its symbol. Those of symbols that do not occur
-/// come last.
+/// Sort key of a leaf: count, then symbol. Absent symbols sort last.
 struct Leaf {
   static constexpr int symbol_bits = 16;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -30,29 +29,27 @@ struct Leaf {
   }
 };
 
-/// What a code is made of and where it goes.
 struct CodebookTask {
   const std::uint64_t* histogram;
   std::uint32_t symbols;
   std::uint64_t* units;
   std::uint32_t* short_units;
-  std::uint8_t* lengths;   ///< of the host
-  BitCount* total;         ///< of the host
-  std::uint32_t* longest;  ///< of the host
+  std::uint8_t* lengths;   ///< on the host
+  BitCount* total;         ///< on the host
+  std::uint32_t* longest;  ///< on the host
 };
 
-/// The nodes of a tree of n leaves. Inner nodes are numbered in the order they are made, which is
-/// also that of their weights.
+/// Huffman tree of n leaves. Inner nodes are numbered by creation, which is ascending by weight.
 struct Tree {
-  std::uint64_t* keys;           ///< of the leaves, sorted
+  std::uint64_t* keys;           ///< of the sorted leaves
   std::uint64_t* inner_weights;  ///< n - 1
-  std::uint64_t* merged;         ///< weights of the nodes that a round merges, n
+  std::uint64_t* merged;         ///< weights of the nodes merged in a round, n
   std::uint32_t* leaf_parents;   ///< n
-  std::uint32_t* inner_parents;  ///< n - 1; then the depths
+  std::uint32_t* inner_parents;  ///< n - 1; later the depths
   std::uint8_t* lengths;         ///< of all symbols
 };
 
-/// How many of the first `count` sorted items are below (or, if so wanted, equal to) a weight.
+/// Items below (or equal to) a weight, among the first `count` sorted ones.
 template <bool or_equal, class WeightOf>
 __device__ std::uint32_t count_below(std::uint64_t weight, std::uint32_t count,
                                      const WeightOf& weight_of) {
@@ -68,15 +65,14 @@ __device__ std::uint32_t count_below(std::uint64_t weight, std::uint32_t count,
   return first;
 }
 
-/// Makes a tree by one thread block.
 class TreeMaker {
  public:
-  /// In a round weights grow by half or more, so that counts below 2^48 take at most 82.
+  /// Weights grow by half or more per round: counts below 2^48 take at most 82.
   static constexpr unsigned most_rounds = 96;
 
   struct Shared {
-    std::uint32_t round_ends[most_rounds];  ///< inner nodes made
-    bool leaf_left;                         ///< over in this round
+    std::uint32_t round_ends[most_rounds];  ///< number of inner nodes
+    bool leaf_left;                         ///< unpaired in this round
   };
 
   __device__ TreeMaker(const Tree& tree, std::uint32_t leaves, Shared& shared)
@@ -95,7 +91,7 @@ class TreeMaker {
   /// The sum of the two lightest nodes left.
   __device__ std::uint64_t next_weight() const {
     constexpr std::uint64_t none = std::uint64_t{1} << 62;
-    // Loads without branches do not wait for each other.
+    // Branchless loads overlap.
     const auto leaf = [&](std::uint32_t i) {
       const std::uint64_t weight = leaf_weight(min(i, leaves_ - 1));
       return i < leaves_ ? weight : none;
@@ -109,7 +105,7 @@ class TreeMaker {
     return min(leaves[0] + inners[0], min(leaves[0] + leaves[1], inners[0] + inners[1]));
   }
 
-  /// How many leaves are no heavier: mostly few.
+  /// Usually few.
   __device__ std::uint32_t count_light_leaves(std::uint64_t limit) const {
     for (std::uint32_t count = 0;; count += blockDim.x) {
       const std::uint32_t leaf = leaf_ + count + threadIdx.x;
@@ -118,9 +114,8 @@ class TreeMaker {
     }
   }
 
-  /// Merges all leaves no heavier than the next inner node and all inner nodes that there are, two
-  /// by two: these are taken before any node that they become. Between equals leaves go first. One
-  /// that is left over stays the lightest of its kind.
+  /// Merges pairwise all leaves not heavier than the next inner node with all inner nodes: they
+  /// precede any node merged from them. Leaves win ties.
   __device__ void run_round() {
     const std::uint64_t limit = next_weight();
     const auto leaf_at = [&](std::uint32_t i) { return leaf_weight(leaf_ + i); };
@@ -141,7 +136,7 @@ class TreeMaker {
       take(i + count_below<false>(weight, inners, inner_at), weight, tree_.leaf_parents + leaf_ + i,
            true);
     }
-    // By the last warps first, beside those that are at leaves.
+    // Starts with the last warps, while the first handle leaves.
     for (std::uint32_t i = blockDim.x - 1 - threadIdx.x; i < inners; i += blockDim.x) {
       const std::uint64_t weight = inner_at(i);
       take(i + count_below<true>(weight, leaves, leaf_at), weight, tree_.inner_parents + inner_ + i,
@@ -160,7 +155,7 @@ class TreeMaker {
     __syncthreads();
   }
 
-  /// From the root down, round by round: parents are of later rounds.
+  /// By rounds from the root: parents are of later rounds.
   __device__ void set_depths() {
     std::uint32_t* const depths = tree_.inner_parents;
     if (threadIdx.x == 0) depths[leaves_ - 2] = 0;
@@ -182,17 +177,16 @@ class TreeMaker {
   const Tree& tree_;
   std::uint32_t leaves_;
   Shared& shared_;
-  std::uint32_t leaf_ = 0;   ///< the lightest that has no parent
-  std::uint32_t inner_ = 0;  ///< likewise
+  std::uint32_t leaf_ = 0;   ///< lightest without parent
+  std::uint32_t inner_ = 0;  ///< lightest without parent
   std::uint32_t made_ = 0;
   unsigned rounds_ = 0;
 };
 
-/// Codewords by length, and the symbols' ranks among those of one length.
 template <unsigned threads>
 class CodeMaker {
   static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned lengths = 64;  ///< that are told apart
+  static constexpr unsigned lengths = 64;  ///< distinguished ones
 
  public:
   struct Shared {
@@ -258,8 +252,7 @@ class CodeMaker {
     }
   }
 
-  /// Writes the codeword of each thread's `symbol`; the block takes `threads` consecutive symbols.
-  /// Codewords of one length are ranked by symbol.
+  /// Codewords of `threads` consecutive symbols. Those of one length are ranked by symbol.
   __device__ void put_codes(std::uint32_t symbol) {
     const unsigned warp = threadIdx.x / 32;
     const unsigned length = length_of(symbol);
@@ -296,7 +289,7 @@ class CodeMaker {
   Shared& shared_;
 };
 
-/// Sorts 2^n keys by a thread block (Batcher's bitonic sort).
+/// Batcher's bitonic sort; `count` must be a power of two.
 __device__ void sort_keys(std::uint64_t* keys, std::uint32_t count) {
   for (std::uint32_t size = 2; size <= count; size *= 2) {
     for (std::uint32_t distance = size / 2; distance > 0; distance /= 2) {
@@ -316,7 +309,6 @@ __device__ void sort_keys(std::uint64_t* keys, std::uint32_t count) {
   }
 }
 
-/// All of a code, given the sorted keys of its leaves.
 template <unsigned threads>
 __device__ void make_code(const CodebookTask& task, const Tree& tree, std::uint32_t leaves) {
   __shared__ TreeMaker::Shared tree_shared;
@@ -331,14 +323,13 @@ __device__ void make_code(const CodebookTask& task, const Tree& tree, std::uint3
   CodeMaker<threads>(task, tree.lengths, code_shared).run();
 }
 
-/// Bytes that a code tree with this number of leaves takes.
 constexpr unsigned tree_bytes(std::uint32_t leaves) {
   return leaves * (3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t) + sizeof(std::uint8_t));
 }
 
 extern __shared__ __align__(8) std::byte shared_tree[];
 
-/// A tree in shared memory, with room for `room` leaves.
+/// `room`: maximum leaves.
 __device__ Tree make_shared_tree(std::uint32_t room) {
   auto* const keys = reinterpret_cast<std::uint64_t*>(shared_tree);
   auto* const parents = reinterpret_cast<std::uint32_t*>(keys + 3 * room);
@@ -346,8 +337,7 @@ __device__ Tree make_shared_tree(std::uint32_t room) {
           parents, parents + room, reinterpret_cast<std::uint8_t*>(parents + 2 * room)};
 }
 
-/// One thread block: keys are gathered, sorted and merged in shared memory, which has room for a
-/// power of two of leaves.
+/// One thread block, all in shared memory. `room` is a power of two.
 __global__ void __launch_bounds__(CodebookPolicy::few_threads)
     make_small_code(const __grid_constant__ CodebookTask task, std::uint32_t room) {
   __shared__ std::uint32_t leaves;
@@ -374,7 +364,7 @@ __global__ void gather_keys(const std::uint64_t* histogram, std::uint32_t symbol
   if (symbol < symbols) keys[symbol] = Leaf::key(histogram[symbol], symbol);
 }
 
-/// One thread block, in global memory, which its caches mostly hold.
+/// One thread block, in global memory, which is mostly cached.
 __global__ void __launch_bounds__(CodebookPolicy::many_threads)
     make_large_code(const __grid_constant__ CodebookTask task, const __grid_constant__ Tree tree) {
   const std::uint32_t leaves =

@@ -7,8 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// A codeword in half a register: its length in the low bits, its code above. Adding two units adds
-/// their lengths. A codeword that does not fit has a length that no register holds.
+/// A codeword with its length in the low bits, so that adding units adds lengths; too_long if it
+/// does not fit.
 struct ShortUnit {
   static constexpr int length_bits = 10;
   static constexpr int most_bits = 32 - length_bits;
@@ -24,23 +24,21 @@ struct ShortUnit {
   static CUSZI_HD std::uint32_t code(std::uint32_t unit) { return unit >> length_bits; }
 };
 
-/// The codewords of all symbols of a coder.
 struct DeviceCodebook {
   using Unit = Codeword<std::uint64_t>;
 
   std::uint32_t symbols;
-  std::uint64_t* units;        ///< on the device, 0 for symbols that do not occur
+  std::uint64_t* units;        ///< on the device; 0 for absent symbols
   std::uint32_t* short_units;  ///< likewise
 
-  // In page-locked memory; they have arrived after the next sync().
+  // In pinned memory, valid after the next sync().
   const std::uint8_t* lengths;
-  const BitCount* total;         ///< of all occurrences
+  const BitCount* total;         ///< of all occurrences, in bits
   const std::uint32_t* longest;  ///< above max_code_length there are no units
 };
 
-/// Makes the code of a histogram on the device, of at most 65536 symbols that occur less than 2^48
-/// times in all: the lengths of core's code_lengths(), by merging all nodes at once that are no
-/// heavier than the next inner node (parallel codebook construction: Tian et al., IPDPS'21, III).
+/// core's code_lengths() by parallel merging (Tian et al., IPDPS'21, III). At most 65536 symbols,
+/// counts below 2^48 in all.
 DeviceCodebook make_codebook(DeviceContext& gpu, const std::uint64_t* histogram,
                              std::uint32_t symbols);
 

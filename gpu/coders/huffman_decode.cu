@@ -12,17 +12,17 @@ namespace cuszi::gpu {
 namespace {
 
 struct HuffmanDecodePolicy {
-  static constexpr unsigned most_threads = 512;  ///< of a block
+  static constexpr unsigned most_threads = 512;  ///< per block
   static constexpr unsigned blocks_of_multiprocessor = 2;
-  static constexpr unsigned group_threads = 128;  ///< that share out their chunks
-  /// A warp goes on as slowly as the slowest of its lanes, and through the branches of all, so that
-  /// chunks are few per warp as long as multiprocessors have less than these to do.
+  static constexpr unsigned group_threads = 128;  ///< that share chunks
+  /// Divergence makes a warp as slow as its slowest lane, so warps take few chunks while
+  /// multiprocessors have fewer warps than this.
   static constexpr unsigned warps_of_multiprocessor = 16;
   static constexpr unsigned table_threads = 128;
 };
 
-/// The first symbols of a window of the stream's next bits: all whose codewords lie in it, as far
-/// as there is room. One word: symbols from the lowest bits on, then lengths.
+/// Up to `most` symbols whose codewords fit a window of the stream, packed in a word: symbols from
+/// the low bits on, then lengths.
 class SymbolRun {
  public:
   static constexpr int window_bits = 12;
@@ -36,10 +36,10 @@ class SymbolRun {
   }
 
   CUSZI_HD QuantCode symbol(unsigned i) const { return static_cast<QuantCode>(bits_ >> (16 * i)); }
-  /// 0: the first codeword is longer than the window.
+  /// 0: the first codeword exceeds the window.
   CUSZI_HD unsigned count() const { return static_cast<unsigned>(bits_ >> count_at) & 15U; }
   CUSZI_HD int first_length() const { return static_cast<int>(bits_ >> first_length_at) & 15; }
-  /// The length in bits of all codewords in the window together.
+  /// Bits of all codewords.
   CUSZI_HD int length() const { return static_cast<int>(bits_ >> length_at); }
 
  private:
@@ -50,15 +50,14 @@ class SymbolRun {
   std::uint64_t bits_ = 0;
 };
 
-/// Symbols whose codewords are longer than a run's window, by more bits: canonical codes put them
-/// behind all others.
+/// Codewords longer than a run's window; in canonical codes they follow all others.
 struct LongSymbols {
   static constexpr int window_bits = 16;
 
-  const DecodedSymbol* entries;  ///< length 0: the codeword is still longer
-  std::uint32_t first;           ///< the window of the first entry
+  const DecodedSymbol* entries;  ///< length 0: longer still
+  std::uint32_t first;           ///< window of the first entry
 
-  /// In one access.
+  /// One load.
   __device__ DecodedSymbol find(std::uint64_t window) const {
     static_assert(sizeof(DecodedSymbol) == sizeof(std::uint32_t));
     const auto* const words = reinterpret_cast<const std::uint32_t*>(entries);
@@ -70,8 +69,7 @@ struct LongSymbols {
 
 constexpr unsigned run_entries = 1U << SymbolRun::window_bits;
 
-/// What a thread decodes before it stores it, in words of two symbols: the last run may go beyond
-/// the end of a line.
+/// Symbols are stored in lines, two per word; the last run may exceed a line.
 constexpr unsigned line_symbols = 32;
 constexpr unsigned line_words = line_symbols / 2;
 constexpr unsigned most_line_words = line_words + 1;
@@ -81,25 +79,24 @@ struct DecodeTask {
   const SymbolRun* runs;
   LongSymbols long_symbols;
   CanonicalCodeView code;
-  const std::uint32_t* words;  ///< the stream from the last word boundary before it
+  const std::uint32_t* words;  ///< aligned
   std::uint64_t stream_end;    ///< in bytes from `words`
   BitCount skip;               ///< bits from `words` to the stream
   const BitCount* starts;
   std::uint64_t chunks;
-  unsigned warp_chunks;  ///< that a warp takes, a lane each
+  unsigned warp_chunks;  ///< a lane each
   std::uint64_t chunk;   ///< symbols
   std::uint64_t count;
   QuantCode* symbols;
   std::uint32_t* flaws;
 };
 
-/// The next bits of a chunk, the first one highest. The stream's big-endian words come into a
-/// thread's ring in shared memory ahead of their use: lanes refill at different times, and each
-/// would wait for the others' loads.
+/// Left-aligned bits of a chunk. Words are prefetched into a ring in shared memory: lanes refill at
+/// different times and would stall on each other's loads.
 class ChunkReader {
  public:
   static constexpr unsigned ring_words = 16;
-  static constexpr unsigned ring_stride = ring_words + 1;  ///< keeps lanes in different banks
+  static constexpr unsigned ring_stride = ring_words + 1;  ///< avoids bank conflicts
 
   __device__ ChunkReader(const DecodeTask& task, BitCount start, std::uint32_t* ring)
       : words_(task.words + start / 32),
@@ -112,12 +109,12 @@ class ChunkReader {
     bits_ = 64 - used;
   }
 
-  /// Counts on the words asked for so far and asks for more.
+  /// Waits for requested words and requests more.
   __device__ void top_up() {
     wait_for_copies();
     arrived_ = requested_;
     const std::uint32_t end = next_ + ring_words;
-    if (end <= whole_words_) {  // as nearly always
+    if (end <= whole_words_) {  // nearly always
       for (; requested_ < end; ++requested_)
         copy_async<4>(ring_ + requested_ % ring_words, words_ + requested_);
       return;
@@ -129,7 +126,7 @@ class ChunkReader {
     }
   }
 
-  /// At least 32 bits are valid after this.
+  /// At least 32 bits are valid afterwards.
   __device__ void refill() {
     if (bits_ > 32) return;
     window_ |= static_cast<std::uint64_t>(take()) << (32 - bits_);
@@ -138,7 +135,7 @@ class ChunkReader {
 
   __device__ std::uint64_t window() const { return window_; }
 
-  /// All 64 bits from here on: for codewords that a refilled window may not hold.
+  /// 64 valid bits, for long codewords.
   __device__ std::uint64_t wide_window() {
     return bits_ == 64 ? window_ : window_ | (static_cast<std::uint64_t>(peek()) << 32 >> bits_);
   }
@@ -147,7 +144,7 @@ class ChunkReader {
     window_ <<= length;
     bits_ -= length;
   }
-  /// Skips `length` bits, which may be more than refill() makes valid.
+  /// `length` may exceed the valid bits.
   __device__ void skip_far(int length) {
     if (length > bits_) {
       length -= bits_;
@@ -157,7 +154,7 @@ class ChunkReader {
     skip(length);
   }
 
-  /// How many bits it has read, from the start of the chunk's first word.
+  /// In bits, from the chunk's first word.
   __device__ BitCount position() const {
     return BitCount{next_} * 32 - static_cast<unsigned>(bits_);
   }
@@ -175,7 +172,7 @@ class ChunkReader {
 
   const std::uint32_t* words_;
   std::uint32_t whole_words_;
-  std::uint32_t last_bytes_;  ///< of the word behind them
+  std::uint32_t last_bytes_;  ///< valid bytes of the next one
   std::uint32_t* ring_;
   std::uint32_t next_ = 0;
   std::uint32_t arrived_ = 0;
@@ -184,19 +181,18 @@ class ChunkReader {
   int bits_ = 0;
 };
 
-/// The code in shared memory, but for its symbols.
 struct SharedCode {
   const SymbolRun* runs;
   LongSymbols long_symbols;
   CanonicalCodeView view;
 };
 
-/// Not inlined: rare.
+/// Rare, so not inlined.
 __device__ __noinline__ DecodedSymbol find_long(CanonicalCodeView view, std::uint64_t window) {
   return view.find(window, LongSymbols::window_bits + 1);
 }
 
-/// A symbol whose codeword is longer than a run's window. `Long`: some have more than 32 bits.
+/// `Long`: the code has codewords above 32 bits.
 template <bool Long>
 __device__ QuantCode decode_long(const SharedCode& code, ChunkReader& reader) {
   DecodedSymbol entry = code.long_symbols.find(reader.window());
@@ -206,7 +202,7 @@ __device__ QuantCode decode_long(const SharedCode& code, ChunkReader& reader) {
   return entry.symbol;
 }
 
-/// Appends the next symbols to a thread's line; returns how many. `whole`: all of a run, else one.
+/// Returns the number of appended symbols: of a whole run, or 1.
 template <bool Long, bool whole>
 __device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, QuantCode* line) {
   reader.refill();
@@ -221,7 +217,7 @@ __device__ unsigned decode_run(const SharedCode& code, ChunkReader& reader, Quan
   return whole ? run.count() : 1;
 }
 
-/// Stores a whole line; what goes beyond its end becomes the next one's start.
+/// Keeps the symbols beyond a full line.
 __device__ void store_line(std::uint32_t* line, QuantCode* out) {
   auto* const packs = reinterpret_cast<uint4*>(out);
 #pragma unroll
@@ -262,8 +258,8 @@ __device__ void decode_chunk(const DecodeTask& task, const SharedCode& code, std
   if (start / 32 * 32 + reader.position() > end) atomicOr(task.flaws, codes_leave_chunk);
 }
 
-/// Which of a group's chunks a thread takes, beyond them if none: sorted by length, so that the
-/// threads of a warp have about as much to do. `lengths` and `order` have a place per thread.
+/// Assigns chunks by length, so that warps are balanced; returns group_threads for none. `lengths`
+/// and `order` have an entry per thread.
 __device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks, unsigned warp_chunks,
                                     std::uint32_t* lengths, std::uint32_t* order) {
   const unsigned self = threadIdx.x % HuffmanDecodePolicy::group_threads;
@@ -283,7 +279,6 @@ __device__ unsigned chunk_by_length(const BitCount* starts, unsigned chunks, uns
                             : HuffmanDecodePolicy::group_threads;
 }
 
-/// A thread's ring and its line.
 constexpr unsigned thread_words = ChunkReader::ring_stride + most_line_words;
 
 constexpr unsigned decode_bytes(unsigned threads) {
@@ -292,7 +287,7 @@ constexpr unsigned decode_bytes(unsigned threads) {
 
 extern __shared__ __align__(8) std::byte decode_memory[];
 
-/// A thread per chunk; of warps that take few chunks most threads have none.
+/// One thread per chunk.
 template <bool Long>
 __global__ void __launch_bounds__(HuffmanDecodePolicy::most_threads,
                                   HuffmanDecodePolicy::blocks_of_multiprocessor)
@@ -327,7 +322,6 @@ __global__ void __launch_bounds__(HuffmanDecodePolicy::most_threads,
   }
 }
 
-/// The lengths and symbols of a code as they go to the device: these, then all symbols.
 struct PackedCode {
   std::uint64_t first_code[max_code_length + 1];
   std::uint32_t first_index[max_code_length + 1];
@@ -352,8 +346,8 @@ CanonicalCodeView upload_code(DeviceContext& gpu, const CanonicalCode& code) {
           code.longest};
 }
 
-/// The symbol whose codeword, of `shortest` bits or more, the lowest `bits` bits of `window` begin
-/// with; length 0 if it has more than these.
+/// First codeword, at least `shortest` bits long, of `bits` low bits of `window`; length 0 if it is
+/// longer.
 __device__ DecodedSymbol find_within(const CanonicalCodeView& code, std::uint64_t window, int bits,
                                      int shortest) {
   for (int length = shortest; length <= bits; ++length) {
@@ -365,13 +359,12 @@ __device__ DecodedSymbol find_within(const CanonicalCodeView& code, std::uint64_
   return {0, 0};
 }
 
-/// What chunks are decoded by.
 struct DecodeTables {
   SymbolRun* runs;
   DecodedSymbol* long_symbols;
   std::uint32_t first_long;  ///< see LongSymbols
   std::uint32_t long_count;
-  bool has_one_symbol;  ///< which any bit stands for
+  bool has_one_symbol;  ///< any bit decodes to it
 };
 
 __device__ SymbolRun make_run(const CanonicalCodeView& code, bool has_one_symbol,
@@ -389,7 +382,7 @@ __device__ SymbolRun make_run(const CanonicalCodeView& code, bool has_one_symbol
   return run;
 }
 
-/// A thread per entry.
+/// One thread per entry.
 __global__ void __launch_bounds__(HuffmanDecodePolicy::table_threads)
     make_tables(const __grid_constant__ CanonicalCodeView code,
                 const __grid_constant__ DecodeTables tables) {
@@ -422,7 +415,7 @@ DecodeTables start_tables(DeviceContext& gpu, const CanonicalCode& code,
   return tables;
 }
 
-/// As many threads of a block as `shared_bytes` of shared memory allow.
+/// Threads per block within `shared_bytes` of shared memory.
 unsigned threads_of_block(unsigned shared_bytes) {
   unsigned threads = HuffmanDecodePolicy::most_threads;
   while (threads > HuffmanDecodePolicy::group_threads && decode_bytes(threads) > shared_bytes)
@@ -430,7 +423,6 @@ unsigned threads_of_block(unsigned shared_bytes) {
   return threads;
 }
 
-/// Makes the tables of a code and decodes by them.
 void launch_decode(DeviceContext& gpu, const CanonicalCode& code, DecodeTask task) {
   task.code = upload_code(gpu, code);
   const DecodeTables tables = start_tables(gpu, code, task.code);
@@ -444,7 +436,7 @@ void launch_decode(DeviceContext& gpu, const CanonicalCode& code, DecodeTask tas
   check_launch("decode_chunks");
 }
 
-/// As many as it takes to give every multiprocessor some warps.
+/// Enough to occupy every multiprocessor.
 unsigned chunks_per_warp(const Device& device, std::uint64_t chunks) {
   const std::uint64_t enough_warps =
       std::uint64_t{device.multiprocessors} * HuffmanDecodePolicy::warps_of_multiprocessor;

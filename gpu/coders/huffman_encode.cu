@@ -11,13 +11,13 @@ namespace {
 struct HuffmanEncodePolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned packs = 4;  ///< of a thread
+  static constexpr unsigned packs = 4;  ///< per thread
   static constexpr unsigned blocks_of_multiprocessor = 4;
-  static constexpr std::uint32_t most_shared_units = 8192;  ///< more would leave too few warps
+  static constexpr std::uint32_t most_shared_units = 8192;  ///< more would reduce occupancy
 };
 constexpr int usual_merge = 3;
 
-/// What a thread reads and merges at once: 2^merge symbols.
+/// 2^merge symbols, loaded and merged at once.
 template <int merge>
 struct alignas(2U << merge) SymbolPack {
   static constexpr unsigned size = 1U << merge;
@@ -30,11 +30,11 @@ constexpr unsigned warp_symbols = 32 * HuffmanEncodePolicy::packs* SymbolPack<me
 template <int merge>
 constexpr unsigned tile_symbols = HuffmanEncodePolicy::warps* warp_symbols<merge>;
 
-/// A tile's bits so far, as the tiles behind it see them: two bits of state, then a count.
+/// State of a tile for look-back: two bits of state, then a bit count.
 enum TileState : std::uint64_t {
   state_shift = 62,
-  own_bits = 1,  ///< the tile's own bits are known
-  all_bits = 2,  ///< those of all tiles up to it
+  own_bits = 1,  ///< of the tile alone
+  all_bits = 2,  ///< of all tiles up to it
   count_mask = (std::uint64_t{1} << state_shift) - 1,
 };
 
@@ -45,7 +45,7 @@ struct EncodeTask {
   const std::uint64_t* units;
   const std::uint32_t* short_units;
   std::uint32_t bins;
-  std::uint32_t tile_words;  ///< that a tile's codewords can fill, and one
+  std::uint32_t tile_words;  ///< of a tile's codewords, plus one
   std::uint32_t log_chunk;
   std::uint32_t* stream;
   BitCount* chunk_starts;
@@ -53,7 +53,7 @@ struct EncodeTask {
   unsigned long long* next_tile;
 };
 
-/// Sets bits of a word in shared memory that other threads set bits of.
+/// Atomic, in shared memory; skips zeros.
 __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
   asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
                :
@@ -61,8 +61,7 @@ __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
                : "memory");
 }
 
-/// Puts the lowest `length` bits, at most 64, of `code`, above which there are zeros, into a bit
-/// string in shared memory that is zero there.
+/// Writes the low `length` (<= 64) bits of `code` to a zeroed bit string; higher bits must be 0.
 __device__ inline void put_bits(std::uint32_t* words, std::uint32_t first_bit, std::uint64_t code,
                                 int length) {
   const std::uint64_t left = code << (-length & 63);
@@ -75,8 +74,7 @@ __device__ inline void put_bits(std::uint32_t* words, std::uint32_t first_bit, s
   set_bits(to + 2, __funnelshift_r(0, low, skip));
 }
 
-/// The bits of all tiles before this one, by one warp that looks back over their states (Merrill
-/// and Garland's decoupled look-back).
+/// Bits of all previous tiles, by a warp (decoupled look-back, Merrill and Garland).
 __device__ BitCount bits_before(volatile unsigned long long* states, unsigned tile, BitCount own) {
   const unsigned lane = threadIdx.x % 32;
   BitCount before = 0;
@@ -99,15 +97,14 @@ __device__ BitCount bits_before(volatile unsigned long long* states, unsigned ti
   return before;
 }
 
-/// The 32 bits in front of a tile, by one warp: tiles share words of the stream, and each stores
-/// the words that begin before it or in it, but for one that goes on behind it.
+/// The 32 bits before a tile, by a warp. A tile stores the words that end in it.
 __device__ std::uint32_t bits_in_front(const EncodeTask& task, std::uint64_t first_symbol) {
   using Unit = DeviceCodebook::Unit;
   if (first_symbol == 0) return 0;
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t unit = task.units[task.symbols[first_symbol - 32 + lane]];
   const auto own = static_cast<unsigned>(Unit::length(unit));
-  unsigned behind = own;  // at last: bits of this and the following codewords
+  unsigned behind = own;  // inclusive suffix sum of bits
   for (unsigned distance = 1; distance < 32; distance *= 2) {
     const unsigned right = __shfl_down_sync(~0U, behind, distance);
     if (lane + distance < 32) behind += right;
@@ -117,7 +114,7 @@ __device__ std::uint32_t bits_in_front(const EncodeTask& task, std::uint64_t fir
   return __reduce_or_sync(~0U, behind < 32 ? code << behind : 0);
 }
 
-/// Copies a tile's bits to their place in the stream, whose words are big-endian.
+/// The stream's words are big-endian.
 __device__ void store_bits(const std::uint32_t* words, std::uint32_t in_front, BitCount start,
                            std::uint32_t bits, bool last, std::uint32_t* stream) {
   const auto skip = static_cast<std::uint32_t>(start % 32);
@@ -130,8 +127,7 @@ __device__ void store_bits(const std::uint32_t* words, std::uint32_t in_front, B
 
 extern __shared__ __align__(16) std::uint32_t shared_memory[];
 
-/// A tile of symbols per thread block, taken in order. A warp's symbols are consecutive, a thread
-/// has every 32nd pack of them.
+/// One tile per thread block. A warp's symbols are consecutive; a thread has every 32nd pack.
 template <bool SharedUnits, int merge>
 class TileEncoder {
   using Unit = DeviceCodebook::Unit;
@@ -173,10 +169,10 @@ class TileEncoder {
     }
   }
 
-  /// Merges each pack's codewords, as far as they fit 64 bits; sets where the packs start within
-  /// the warp and returns the warp's bits.
+  /// Merges codewords of packs, and sets the packs' starts within the warp. Returns the warp's
+  /// bits.
   __device__ std::uint32_t measure() {
-    std::uint64_t own = 0;  // 16 bits per pack: a warp's round has at most 512 x 56
+    std::uint64_t own = 0;  // 16 bits per pack: at most 512 x 56
 #pragma unroll
     for (unsigned k = 0; k < HuffmanEncodePolicy::packs; ++k) {
       merge_pack(k);
@@ -208,7 +204,6 @@ class TileEncoder {
     }
   }
 
-  /// Tells where the chunks start whose first symbol this thread has.
   __device__ void mark_chunks(BitCount tile_start) const {
     const std::uint64_t in_chunk = (std::uint64_t{1} << task_.log_chunk) - 1;
 #pragma unroll
@@ -231,7 +226,7 @@ class TileEncoder {
   }
 
  private:
-  /// Merges a pack's codewords as far as they fit 64 bits: mostly each half in one register.
+  /// Merges up to 64 bits, usually half a pack per register.
   __device__ void merge_pack(unsigned k) {
     const Half left = merge_half<left_symbols>(packs_[k].symbols);
     const Half right = merge_half<right_symbols>(packs_[k].symbols + left_symbols);
@@ -251,7 +246,8 @@ class TileEncoder {
 #pragma unroll
       for (unsigned i = 0; i < count; ++i) {
         const std::uint32_t unit = short_units_[symbols[i]];
-        merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // by the lowest 5 bits
+        merged = __funnelshift_l(0, merged, unit) | ShortUnit::code(unit);  // shifts by the low 5
+                                                                            // bits
         sum += unit;
       }
     }
@@ -269,7 +265,7 @@ class TileEncoder {
     }
   }
 
-  /// A pack whose codewords do not fit 64 bits.
+  /// A pack above 64 bits.
   __device__ void write_singly(unsigned k) {
     std::uint32_t at = start_[k];
 #pragma unroll 1
@@ -280,8 +276,7 @@ class TileEncoder {
     }
   }
 
-  /// The codeword of a pack's i-th symbol, which is read again: kept, the packs would not fit the
-  /// registers.
+  /// Reloads the symbol: keeping packs would spill registers.
   __device__ std::uint64_t unit_of(unsigned k, unsigned i) const {
     return task_.units[task_.symbols[first(k) + i]];
   }
@@ -303,8 +298,7 @@ class TileEncoder {
   std::uint32_t start_[HuffmanEncodePolicy::packs];
 };
 
-/// Blocks take one tile after the other. Taken before it is begun, a tile would keep those behind
-/// it waiting.
+/// Persistent blocks claim a tile only when its work begins, so that later tiles do not wait.
 template <bool SharedUnits, int merge>
 __global__ void __launch_bounds__(HuffmanEncodePolicy::threads,
                                   HuffmanEncodePolicy::blocks_of_multiprocessor)
@@ -367,14 +361,13 @@ void launch(DeviceContext& gpu, const EncodeTask& task) {
   check_launch("encode_tiles");
 }
 
-/// What is to be coded, and by which code.
 struct Coding {
   const QuantCode* symbols;
   std::uint64_t count;
   std::uint32_t chunk;
   const DeviceCodebook& book;
-  BitCount* starts;                 ///< of the chunks, and the end of the last
-  unsigned long long* tile_states;  ///< zeros: the next tile, then all of them
+  BitCount* starts;                 ///< of chunks, and the last one's end
+  unsigned long long* tile_states;  ///< zeroed: next tile, then states
 };
 
 std::uint64_t tiles_of(std::uint64_t count, int merge) {
@@ -382,7 +375,7 @@ std::uint64_t tiles_of(std::uint64_t count, int merge) {
       count, std::uint64_t{HuffmanEncodePolicy::warps * 32 * HuffmanEncodePolicy::packs} << merge);
 }
 
-/// Codewords of all chunks without gaps; sets coding.starts.
+/// Contiguous; sets coding.starts.
 template <int merge>
 Bytes encode_chunks(DeviceContext& gpu, const Coding& coding) {
   const DeviceCodebook& book = coding.book;
@@ -394,7 +387,7 @@ Bytes encode_chunks(DeviceContext& gpu, const Coding& coding) {
   task.units = book.units;
   task.short_units = book.short_units;
   task.bins = book.symbols;
-  // A multiple of 4 to be cleared by quads; one word more than the bits for the shift.
+  // A multiple of 4 for clearing, with one more word for the shift.
   task.tile_words = (tile_symbols<merge> / 32 * *book.longest + 1 + 3) / 4 * 4;
   while ((1U << task.log_chunk) < coding.chunk) ++task.log_chunk;
   task.stream = stream;
@@ -418,7 +411,7 @@ Bytes encode_chunks(DeviceContext& gpu, int merge, const Coding& coding) {
   }
 }
 
-/// Throws as core does where the longest codeword does not fit the unit that was asked for, or any.
+/// Throws like core if a codeword exceeds the unit, or any unit.
 void check_longest(const DeviceCodebook& book, HuffmanWidth width) {
   const auto longest = static_cast<int>(*book.longest);
   const std::span<const std::uint8_t> lengths(book.lengths, book.symbols);
@@ -434,7 +427,7 @@ HuffmanStream huffman_encode(DeviceContext& gpu, const HuffmanParams& params,
                              std::uint64_t count, const DeviceCodebook& book) {
   const int merge = tuning.merge.value_or(usual_merge);
   auto* const tile_states = gpu.take_zeroed<unsigned long long>(tiles_of(count, merge) + 1);
-  gpu.sync();  // for the codebook
+  gpu.sync();
   HuffmanStream result;
   const auto codebook = count == 0 ? empty_codebook() : write_lengths({book.lengths, book.symbols});
   auto* const kept = gpu.take_pinned<std::byte>(codebook.size());

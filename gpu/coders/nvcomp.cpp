@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* file_name = "libnvcomp.so.6";
 
-/// What is used of nvCOMP's header nvcomp/native/bitcomp.h, with its enumerations as int.
+/// Subset of nvcomp/native/bitcomp.h; enumerations are int.
 struct Nvcomp {
   using Handle = BitcompContext*;
 
@@ -37,7 +37,7 @@ constexpr int success = 0;
 constexpr int lossless = 0;
 constexpr int default_algorithm = 0;
 constexpr int sparse_algorithm = 1;
-constexpr int float_types = 8;  ///< from here on; before, unsigned and signed integers take turns
+constexpr int float_types = 8;  ///< and above; below, unsigned and signed integers alternate
 
 int unsigned_type(ByteCount integer) { return 2 * std::countr_zero(integer); }
 ByteCount integer_of(int type) { return ByteCount{1} << (type / 2); }
@@ -52,8 +52,8 @@ std::vector<std::string> places() {
   return result;
 }
 
-/// Never unloaded: its kernels belong to the device's context. None, and the reason, if it is not
-/// there.
+/// Never unloaded: its kernels belong to the device's context. Returns null and sets
+/// `reason` if it cannot be loaded.
 void* find_library(std::string& reason) {
   for (const std::string& place : places()) {
     if (void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;

@@ -6,21 +6,17 @@
 
 namespace cuszi::gpu {
 
-// Bitcomp, NVIDIA's lossless codec, of the library nvCOMP 6. The library is loaded when it is first
-// asked for, so that neither a build nor any other use of the tool needs it: the file that
-// CUSZI_NVCOMP_LIB names, else libnvcomp.so.6 where the dynamic linker looks, in
-// ~/.local/lib/cuszi or in /usr/local/lib/cuszi. Everything throws DeviceError if it cannot be
-// loaded or fails.
+// Bitcomp of nvCOMP 6, loaded on first use: CUSZI_NVCOMP_LIB, else libnvcomp.so.6 on the linker's
+// path, in ~/.local/lib/cuszi or in /usr/local/lib/cuszi. Functions throw DeviceError if it fails
+// or cannot be loaded.
 
 struct BitcompContext;
 
-/// How Bitcomp reads a byte string.
 struct BitcompView {
-  bool sparse = false;    ///< mostly zero bytes: another algorithm
-  ByteCount integer = 1;  ///< bytes of the unsigned integers that it consists of: 1, 2, 4 or 8
+  bool sparse = false;    ///< for mostly zero bytes
+  ByteCount integer = 1;  ///< width of the unsigned integers in bytes: 1, 2, 4 or 8
 };
 
-/// What the header of a Bitcomp stream tells.
 struct BitcompStream {
   ByteCount string_bytes;
   ByteCount integer;
@@ -28,16 +24,16 @@ struct BitcompStream {
 
 inline constexpr ByteCount bitcomp_header_bytes = 32;
 
-/// Reads the header, in host memory, of a stream of `size` bytes. Throws ArchiveError if it is
-/// none.
+/// `header` is in host memory, `size` the stream's bytes. Throws ArchiveError if it is not a
+/// Bitcomp header.
 BitcompStream read_bitcomp_header(const std::byte* header, ByteCount size);
 
-/// What Bitcomp is to do on a CUDA stream with strings of one size, a multiple of their integers'.
-/// All pointers are to the device's memory; streams begin at multiples of 8 bytes.
+/// For strings of one size, a multiple of the integer's. Pointers are to device memory; streams are
+/// 8-byte aligned.
 class BitcompPlan {
  public:
   BitcompPlan(ByteCount size, BitcompView view, cudaStream_t cuda_stream);
-  /// For a stream with this header, a copy in host memory.
+  /// `header` is in host memory.
   BitcompPlan(const std::byte* header, cudaStream_t cuda_stream);
   BitcompPlan(BitcompPlan&& other) noexcept;
   BitcompPlan& operator=(BitcompPlan&&) = delete;
@@ -45,7 +41,7 @@ class BitcompPlan {
   BitcompPlan& operator=(const BitcompPlan&) = delete;
   ~BitcompPlan();
 
-  /// What the stream of a string of `size` bytes may need.
+  /// Upper limit of the stream of a string of `size` bytes.
   static ByteCount most_bytes(ByteCount size);
   void pack(const std::byte* string, std::byte* stream, std::size_t* stream_bytes) const;
   void unpack(const std::byte* stream, std::byte* string) const;

@@ -4,10 +4,9 @@
 
 namespace cuszi::gpu {
 
-/// A token's share of its frequency table in packed form: its frequency and the sum of the
-/// frequencies of lower tokens in one word, and the frequency's reciprocal.
+/// A token's frequency and first, packed, with the frequency's reciprocal.
 struct PackedShare {
-  std::uint32_t frequency_and_first = 0;  ///< first in the upper half; 0 for no token
+  std::uint32_t frequency_and_first = 0;  ///< first in the upper half; 0: absent
   std::uint32_t reciprocal = 0;
 
   CUSZI_HD static PackedShare of(const TokenShare& share) {
@@ -19,8 +18,7 @@ struct PackedShare {
 
   CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
 
-  /// Puts the token into a rANS state as put_token() does, without a division: the estimate of the
-  /// quotient is at most 1 too small.
+  /// put_token() without a division; the estimated quotient is at most 1 too small.
   CUSZI_HD std::uint32_t put(std::uint32_t state) const {
     auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
     std::uint32_t rest = state - quotient * frequency();

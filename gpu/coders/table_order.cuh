@@ -6,8 +6,8 @@
 
 namespace cuszi::gpu {
 
-// Sorts the codes of a pass by table, stably: tiles count their codes of each table, sums tell
-// where each tile's codes of a table begin, and warps rank the codes inside a tile.
+// Stable sort of a pass's codes by table: tiles count, prefix sums give each tile's start per
+// table, warps rank within tiles.
 
 inline constexpr unsigned most_tables = 256;
 
@@ -19,19 +19,17 @@ struct TableOrderPolicy {
   static constexpr unsigned blocks_of_multiprocessor = 4;
 };
 
-/// A pass whose codes have this order, or are to have it.
 struct OrderedPass {
   const std::uint8_t* contexts = nullptr;
   std::uint32_t codes = 0;
   std::uint32_t tables = 0;
   std::uint32_t tiles = 0;
-  std::uint64_t first_count = 0;  ///< among those of all passes; [table][tile]
+  std::uint64_t first_count = 0;  ///< over all passes; [table][tile]
   std::uint8_t table_of[most_tables] = {};
 
   std::uint64_t counts() const { return std::uint64_t{tables} * tiles; }
 };
 
-/// One pass, or several at once.
 struct SinglePass {
   OrderedPass pass;
 
@@ -53,7 +51,7 @@ struct ManyPasses {
   }
 };
 
-/// The contexts of some codes that follow each other, read at once where that can be.
+/// Contexts of consecutive codes, loaded as a vector where aligned.
 class ContextVector {
  public:
   static constexpr unsigned size = sizeof(uint4);
@@ -79,7 +77,7 @@ class ContextVector {
   std::uint32_t words_[size / 4]{};
 };
 
-/// Sets as many codes as a ContextVector has contexts, or fewer.
+/// Up to ContextVector::size codes.
 __device__ inline void set_codes(QuantCode* codes, std::uint32_t count, QuantCode code) {
   if (count == ContextVector::size &&
       reinterpret_cast<std::uintptr_t>(codes) % sizeof(uint4) == 0) {
@@ -91,8 +89,8 @@ __device__ inline void set_codes(QuantCode* codes, std::uint32_t count, QuantCod
   for (std::uint32_t i = 0; i < count; ++i) codes[i] = code;
 }
 
-/// Counts the codes of each tile and table. Fills `sorted`, if there is one, where a single pass is
-/// to be sorted, with a code.
+/// Counts codes by tile and table. Fills `sorted`, if not null, with `code`; then there must be a
+/// single pass.
 template <class Passes>
 __global__ void __launch_bounds__(TableOrderPolicy::threads)
     count_tables(const __grid_constant__ Passes passes, std::uint32_t* counts,
@@ -115,7 +113,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   const std::uint32_t first = tile_first + before;
   const ContextVector contexts(pass.contexts, first, count);
   std::uint32_t* const own = of_context[threadIdx.x / 32 % 2];
-  std::uint32_t alike = 0;  // codes in a row of one context
+  std::uint32_t alike = 0;  // consecutive codes of one context
 #pragma unroll
   for (unsigned i = 0; i < ContextVector::size; ++i) {
     if (i >= count) continue;
@@ -135,9 +133,8 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads)
   }
 }
 
-/// How codes of a warp are ranked among those of the same table before them; `cursors` count a
-/// warp's codes of each table, all 0 at first. `ranked` has the contexts of a lane's codes, every
-/// 32nd, and gets their tables, with their ranks in the upper half.
+/// Ranks a warp's codes within their tables. `cursors`: the warp's counts, initially 0. `ranked`:
+/// contexts of a lane's codes in, tables and ranks (upper half) out.
 template <unsigned rounds>
 __device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, std::uint32_t count,
                            std::uint32_t* cursors, std::uint32_t (&ranked)[rounds]) {
@@ -161,9 +158,8 @@ __device__ void rank_codes(const std::uint8_t* table_of, std::uint32_t tables, s
   }
 }
 
-/// Calls move.load(source, i, place) for the code that is the i-th of the pass and stands at that
-/// place in the order of all passes, and move.store(i, place, code) with what that returned. The
-/// source is move.source_of(pass number, table), made once for each table of a tile.
+/// Calls move.store(i, place, move.load(source, i, place)) for code i of a pass and its sorted
+/// position; source = move.source_of(pass number, table).
 template <class Passes, class Move>
 __global__ void __launch_bounds__(TableOrderPolicy::threads,
                                   TableOrderPolicy::blocks_of_multiprocessor)
@@ -185,7 +181,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   const std::uint32_t first = tile_first + warp * TableOrderPolicy::warp_codes;
   const std::uint32_t count =
       first < pass.codes ? min(pass.codes - first, TableOrderPolicy::warp_codes) : 0;
-  std::uint32_t ranked[rounds];  // a code's table, and in the upper half its rank in the warp's
+  std::uint32_t ranked[rounds];  // table, rank in the warp (upper half)
 #pragma unroll
   for (unsigned r = 0; r < rounds; ++r) {
     const std::uint32_t i = lane + 32 * r;
@@ -205,7 +201,7 @@ __global__ void __launch_bounds__(TableOrderPolicy::threads,
   }
   __syncthreads();
 
-  constexpr unsigned batch = 8;  // codes that are waited for together
+  constexpr unsigned batch = 8;  // codes loaded together
 #pragma unroll
   for (unsigned r = 0; r < rounds; r += batch) {
     QuantCode moved[batch];
