@@ -15,7 +15,7 @@ __global__ void find_most_bits(const BitCount* starts, std::uint64_t chunks, std
   if (i < chunks) atomicMax(reinterpret_cast<unsigned long long*>(most), starts[i + 1] - starts[i]);
 }
 
-/// A thread per chunk.
+/// One thread per chunk.
 __global__ void write_index(IndexLayout layout, unsigned head, unsigned length_bytes,
                             const BitCount* starts, std::uint64_t chunks, std::byte* index) {
   const std::uint64_t i = ItemPolicy::first();
@@ -31,7 +31,7 @@ __global__ void write_index(IndexLayout layout, unsigned head, unsigned length_b
   }
 }
 
-/// A warp per offset and the chunks that follow it.
+/// One warp per offset and its chunks.
 __global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_bytes,
                              const std::byte* index, std::uint64_t chunks, BitCount stream_bits,
                              BitCount* starts, std::uint32_t* flaws) {

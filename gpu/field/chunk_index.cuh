@@ -5,15 +5,14 @@
 
 namespace cuszi::gpu {
 
-/// The index of chunks that start at these bits, of at most `most_bits` bits each (see
-/// core/field/chunk_index). `starts` holds the end of the last chunk too. Waits only where the
-/// bytes per length are in doubt.
+/// Index (core/field/chunk_index.hpp) for chunks of at most `most_bits` bits. `starts` includes the
+/// last chunk's end. Synchronises if `most_bits` does not decide the width of lengths.
 Bytes encode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
                    const BitCount* starts, std::uint64_t chunks, std::uint64_t most_bits);
 
-/// The first bit of every chunk, and `stream_bits` behind the last. Sets a flaw if the index leaves
-/// the stream; throws ArchiveError if it has a wrong size. `first_byte` is a copy of index[0].
-/// With IndexKind::none there is one start.
+/// First bits of chunks, then `stream_bits`; one start for IndexKind::none. Sets a flaw if the
+/// index leaves the stream, throws ArchiveError if its size is wrong. `first_byte` is index[0] on
+/// the host.
 const BitCount* decode_index(DeviceContext& gpu, IndexKind kind, std::uint32_t partition,
                              Bytes index, std::byte first_byte, std::uint64_t chunks,
                              BitCount stream_bits);

@@ -4,7 +4,6 @@
 
 namespace cuszi::gpu {
 
-/// Empty sets of outliers and patches for a frame of `points` points, cleared together.
 inline ExceptionSets make_exceptions(DeviceContext& gpu, std::uint64_t points, bool has_patches) {
   const std::uint64_t blocks = ceil_div(points, RankedBits::block_points);
   const std::uint64_t words = blocks * RankedBits::block_words;

@@ -10,32 +10,30 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned side_by_side = fidelity_lanes;  ///< threads of a segment
+constexpr unsigned side_by_side = fidelity_lanes;  ///< threads per segment
 
 struct FidelityPolicy {
   static constexpr unsigned part_threads = fidelity_part_segments * side_by_side;
   static constexpr unsigned threads = ItemPolicy::threads;
   static constexpr unsigned window_threads = 128;
-  static constexpr unsigned blocks_of_multiprocessor = 8;  ///< that take points in turn
-  static constexpr std::uint64_t plane_piece = 1 << 14;    ///< points of a plane for a thread block
+  static constexpr unsigned blocks_of_multiprocessor = 8;  ///< for grid-stride loops
+  static constexpr std::uint64_t plane_piece = 1 << 14;    ///< points per thread block
 };
 
-/// Sums of a segment, or of a part.
 struct Sums {
   static constexpr int slower_axes = Dims::max_rank - 1;
   static constexpr int fastest = slower_axes;
 
-  PairSums neighbours[Dims::max_rank];  ///< along the axis before the fastest one, and so on
-  PairSums before;                      ///< of a segment, with the one before it in its row
+  PairSums neighbours[Dims::max_rank];  ///< along the axis before the fastest, and so on
+  PairSums before;                      ///< with the previous segment in the row
   double error = 0;
   FidelityCounts counts;
 };
 
-/// What the lane of a segment adds up.
 template <class T>
 __device__ Sums sums_of_lane(const FidelityCuts& cuts, const FidelitySegment& segment,
                              const ComparedValues<T>& values, unsigned lane) {
-  std::uint64_t back[Sums::slower_axes];  // to the neighbours along each axis; 0: there are none
+  std::uint64_t back[Sums::slower_axes];  // to the neighbour along each axis; 0: none
   std::uint64_t index = segment.row;
   std::uint64_t stride = cuts.width;
   for (int k = 0; k < Sums::slower_axes; ++k) {
@@ -62,7 +60,7 @@ __device__ Sums sums_of_lane(const FidelityCuts& cuts, const FidelitySegment& se
   return sums;
 }
 
-/// The sum over the lanes of a segment, one after the other.
+/// Sequential over the lanes of a segment.
 __device__ double over_lanes(double sum) {
   double total = 0;
   for (unsigned lane = 0; lane < side_by_side; ++lane)
@@ -86,7 +84,7 @@ __device__ FidelityCounts over_lanes(const FidelityCounts& counts) {
           over_lanes(counts.made_negative)};
 }
 
-/// A thread block per part, eight threads per segment.
+/// One thread block per part, eight threads per segment.
 template <class T>
 __global__ void __launch_bounds__(FidelityPolicy::part_threads)
     sum_parts(const __grid_constant__ FidelityCuts cuts,
@@ -139,7 +137,7 @@ __device__ Value over_warp(Value value, const Pick& pick) {
   return value;
 }
 
-/// Doubles that are not negative have the order of their bits.
+/// Bits of nonnegative doubles are ordered like their values.
 template <class T>
 __global__ void __launch_bounds__(FidelityPolicy::threads)
     find_largest_error(const __grid_constant__ ComparedValues<T> values, std::uint64_t points,
@@ -179,13 +177,12 @@ __global__ void __launch_bounds__(FidelityPolicy::threads)
   if (threadIdx.x % 32 == 0 && low <= high) planes[plane].include(low, high);
 }
 
-/// A window's similarity, if all of its points count.
 struct Window {
   double similarity;
   bool counts;
 };
 
-/// A thread per window.
+/// One thread per window.
 template <class T>
 __global__ void __launch_bounds__(FidelityPolicy::window_threads)
     measure_windows(const __grid_constant__ FidelityCuts cuts,
@@ -205,13 +202,12 @@ __global__ void __launch_bounds__(FidelityPolicy::window_threads)
   windows[own] = window;
 }
 
-/// What the windows of a plane give.
 struct PlaneSum {
   double similarity;
   std::uint64_t windows;
 };
 
-/// A warp per plane, all of whose lanes make the same sum.
+/// One warp per plane; all lanes compute the same sequential sum.
 __global__ void __launch_bounds__(FidelityPolicy::threads)
     sum_windows(const __grid_constant__ FidelityCuts cuts, const Window* windows, PlaneSum* sums) {
   const std::uint64_t plane = ItemPolicy::first() / 32;
@@ -242,7 +238,6 @@ int find_exponent(DeviceContext& gpu, const ComparedValues<T>& values, std::uint
   return fidelity_exponent(std::bit_cast<double>(found));
 }
 
-/// The sums of all parts, on their way to the host.
 template <class T>
 std::span<const Sums> start_parts(DeviceContext& gpu, const FidelityCuts& cuts,
                                   const ComparedValues<T>& values) {
@@ -253,7 +248,6 @@ std::span<const Sums> start_parts(DeviceContext& gpu, const FidelityCuts& cuts,
   return {download(gpu, parts, count), count};
 }
 
-/// The sums of structural similarity of all planes, on their way to the host.
 template <class T>
 std::span<const PlaneSum> start_planes(DeviceContext& gpu, const FidelityCuts& cuts,
                                        const ComparedValues<T>& values) {
@@ -292,7 +286,7 @@ Fidelity fidelity_of(const PlaneSum& plane) {
   return part;
 }
 
-/// The sum of parts, whose errors are in units of 2^exponent.
+/// Errors are in units of 2^exponent.
 template <class Parts, class Make>
 Fidelity merged(const Parts& parts, int exponent, const Make& make) {
   Fidelity whole;

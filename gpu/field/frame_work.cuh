@@ -8,21 +8,19 @@
 
 namespace cuszi::gpu {
 
-/// A frame to compress, on the device.
 template <class T>
 struct FrameInput {
   Extents3 extents;
   const T* values;
-  RankedBits missing;  ///< no words if no point is missing
+  RankedBits missing;  ///< no words without missing points
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};                   ///< as the frame has them; for the host
-  RestoreRules<T> rules = {};    ///< that a restored value could break
-  const T* originals = nullptr;  ///< the values themselves where `values` are their logarithms
+  Dims dims{};                   ///< not squeezed; for the host
+  RestoreRules<T> rules = {};    ///< that restored values could break
+  const T* originals = nullptr;  ///< original values, if `values` are logarithms
 };
 
-/// A frame to restore, on the device.
 template <class T>
 struct FrameOutput {
   Extents3 extents;
@@ -31,14 +29,13 @@ struct FrameOutput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};  ///< as the frame has them; for the host
+  Dims dims{};  ///< not squeezed; for the host
   const TransformTarget* transform = nullptr;
-  Extents3 whole{};          ///< extents of the frame, of which these are the points at a stride
-  std::uint64_t stride = 1;  ///< along axes longer than 1
+  Extents3 whole{};          ///< extents of the frame, if only points at `stride` are restored
+  std::uint64_t stride = 1;  ///< along axes of extent above 1
 };
 
-/// What a predictor makes of a pass beside the quant-codes: their histogram, on the device, its
-/// sections, and how many points are outliers or patches.
+/// `histogram` is of the codes, on the device.
 struct Predicted {
   std::span<const std::uint64_t> histogram;
   Bytes anchors;
@@ -47,28 +44,22 @@ struct Predicted {
   PassCounts counts;
 };
 
-/// A prediction that the device has begun.
 struct StartedPrediction {
   std::span<const std::uint64_t> histogram;  ///< of the codes, on the device
-  std::function<Predicted()> finish;         ///< after the next sync()
+  std::function<Predicted()> finish;         ///< call after the next sync()
 };
 
-/// The outliers and patches of a frame, as kernels read them.
 struct ExceptionLists {
   SparseView outliers;
   SparseView patches;
 };
 
-/// The sections that a predictor with its own coder makes of a pass.
 using OwnCoded = CodedPass;
 
-/// Adds a section unless it is empty.
 inline void add_section(SectionId id, Bytes bytes, Sections& out) {
   if (!bytes.empty()) out.add(id, bytes);
 }
 
-/// The sets of outliers and patches that a kernel fills while it makes quant-codes, and their
-/// sizes.
 struct ExceptionSets {
   RankedBits outliers;
   RankedBits patches;
@@ -84,7 +75,6 @@ struct ExceptionSets {
   }
 };
 
-/// Calls f with a compile-time bool.
 template <class F>
 void with_flag(bool flag, const F& f) {
   if (flag) {

@@ -11,25 +11,23 @@ namespace {
 
 struct HashPolicy {
   static constexpr unsigned threads = 32;
-  static constexpr unsigned most_strings = 4;  ///< of a launch
+  static constexpr unsigned most_strings = 4;  ///< per launch
 };
 
-/// A string, and where the hashes of its blocks go.
 struct HashedString {
   const std::byte* bytes;
   std::uint64_t size;
   std::uint64_t* hashes;
 };
-/// Strings in a launch's arguments.
+/// Passed as kernel arguments.
 struct FewStrings {
   HashedString strings[HashPolicy::most_strings];
 };
-/// Strings that a table on the device tells of.
 struct ManyStrings {
   const HashedString* strings;
 };
 
-/// Four neighbouring threads per block of bytes; strings side by side.
+/// Four threads per block of bytes; strings along grid.y.
 template <class Strings>
 __global__ void __launch_bounds__(HashPolicy::threads)
     hash_blocks(const __grid_constant__ Strings task) {
@@ -48,7 +46,7 @@ void launch_hashes(DeviceContext& gpu, const Strings& task, std::uint64_t most_b
   check_launch("hash_blocks");
 }
 
-/// Hashes the blocks of at most most_strings strings; returns where the next hashes go.
+/// At most most_strings strings. Returns the end of the hashes.
 std::uint64_t* start_to_hash(DeviceContext& gpu, std::span<const Bytes> strings,
                              std::uint64_t* hashes) {
   FewStrings task{};
@@ -73,7 +71,7 @@ std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gp
   std::vector<std::uint64_t> counts;
   for (const Bytes string : strings) counts.push_back(blocks_of(string));
   const std::uint64_t blocks = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  auto* const hashes = gpu.take_pinned<std::uint64_t>(blocks);  // which the device reaches too
+  auto* const hashes = gpu.take_pinned<std::uint64_t>(blocks);  // accessible from the device
   std::uint64_t* next = hashes;
   for (std::size_t i = 0; i < strings.size(); i += HashPolicy::most_strings) {
     const std::size_t count = std::min<std::size_t>(strings.size() - i, HashPolicy::most_strings);

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t prime3 = 0x165667B19E3779F9U;
 inline constexpr std::uint64_t prime4 = 0x85EBCA77C2B2AE63U;
 inline constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5U;
 
-inline constexpr unsigned hash_lanes = 4;  ///< accumulators of a hash, a thread each
+inline constexpr unsigned hash_lanes = 4;  ///< accumulators of a hash, one thread each
 inline constexpr unsigned hash_stripe = hash_lanes * sizeof(std::uint64_t);
 
 __device__ inline std::uint64_t rotated(std::uint64_t x, int bits) {
@@ -26,8 +26,7 @@ __device__ inline std::uint64_t round_of(std::uint64_t accumulator, std::uint64_
   return rotated(accumulator + input * prime2, 31) * prime1;
 }
 
-/// The words of a thread's stripes as they lie in memory: strings may start at any byte, and then
-/// the 8 bytes of one stripe end in the word that the next lane has.
+/// Words of stripes from unaligned strings, where 8 bytes of a stripe end in the next lane's word.
 template <bool aligned>
 class StripeWords {
  public:
@@ -41,20 +40,18 @@ class StripeWords {
         lane_(lane),
         group_(0xFU << (threadIdx.x % 32 & ~3U)) {}
 
-  /// Asks for the words of the next stripes.
   __device__ void load() {
 #pragma unroll
     for (unsigned i = 0; i < few; ++i) next_[i] = words_[i * hash_lanes];
     if (!aligned) last_ = lane_ == 0 ? words_[few * hash_lanes] : 0;
     words_ += few * hash_lanes;
   }
-  /// The 8 bytes of each of the stripes that were asked for.
+  /// Returns the loaded stripes.
   __device__ void take(std::uint64_t (&input)[few]) const {
 #pragma unroll
     for (unsigned i = 0; i < few; ++i)
       input[i] = aligned ? next_[i] : joined(next_[i], i + 1 < few ? next_[i + 1] : last_);
   }
-  /// This lane's 8 bytes of the next stripe. Reads no word that holds none of these bytes.
   __device__ std::uint64_t take_one() {
     const std::uint64_t first = words_[0];
     const std::uint64_t result = aligned ? first : (first >> shift_) | (words_[1] << (64 - shift_));
@@ -63,7 +60,7 @@ class StripeWords {
   }
 
  private:
-  /// `behind`: the same lane's word of the stripe behind.
+  /// `behind`: the lane's word of the next stripe.
   __device__ std::uint64_t joined(std::uint64_t word, std::uint64_t behind) const {
     const std::uint64_t shown = lane_ == 0 ? behind : word;
     const std::uint64_t rest = __shfl_sync(group_, shown, (lane_ + 1) % hash_lanes, hash_lanes);
@@ -78,8 +75,7 @@ class StripeWords {
   std::uint64_t last_;
 };
 
-/// A thread's accumulator after all stripes; the words of the next few are on their way while
-/// those of the last few are added.
+/// Accumulates all stripes; loads are one batch ahead.
 template <bool aligned>
 __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
                                      unsigned stripes) {
@@ -99,7 +95,7 @@ __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, 
   return sum;
 }
 
-/// What follows the last whole stripe.
+/// The bytes after the last complete stripe, and the avalanche.
 __device__ inline std::uint64_t finish_hash(std::uint64_t hash, const std::byte* at,
                                             const std::byte* end) {
   for (; end - at >= 8; at += 8) {
@@ -114,13 +110,11 @@ __device__ inline std::uint64_t finish_hash(std::uint64_t hash, const std::byte*
   return hash ^ (hash >> 32);
 }
 
-/// What a lane's accumulator begins with.
 __device__ inline std::uint64_t first_sum(unsigned lane) {
   return lane == 0 ? prime1 + prime2 : lane == 1 ? prime2 : lane == 2 ? 0 : 0 - prime1;
 }
 
-/// The hash of a string of `length` bytes from the lanes' accumulators and what follows its whole
-/// stripes, for the first of four lanes.
+/// Combines the accumulators and the rest; valid in the first of four lanes.
 __device__ inline std::uint64_t finish_lanes(std::uint64_t sum, const std::byte* rest,
                                              unsigned length) {
   std::uint64_t hash = 0;
@@ -137,8 +131,8 @@ __device__ inline std::uint64_t finish_lanes(std::uint64_t sum, const std::byte*
   return finish_hash(hash + length, rest, rest + length % hash_stripe);
 }
 
-/// XXH64 of a string of `length` bytes at any address, by four neighbouring threads each, of which
-/// the first gets it. All threads of the warp take part, with strings of their own.
+/// XXH64 of an unaligned string by four threads; valid in the first. All lanes of the warp must
+/// call it.
 __device__ inline std::uint64_t xxh64_of(const std::byte* bytes, unsigned length) {
   const unsigned lane = threadIdx.x % hash_lanes;
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % sizeof(std::uint64_t) == 0;
@@ -148,13 +142,12 @@ __device__ inline std::uint64_t xxh64_of(const std::byte* bytes, unsigned length
   return finish_lanes(sum, bytes + stripes * hash_stripe, length);
 }
 
-/// The words of a string's whole stripes, for xxh64_of_scaled().
 __device__ inline unsigned scaled_words(unsigned length) {
   return length / hash_stripe * hash_lanes;
 }
 
-/// xxh64_of() of a string whose first scaled_words() are multiplied by prime2, which any thread may
-/// have done: each step waits for the one before.
+/// With the first scaled_words() already multiplied by prime2, which shortens the chain of
+/// dependent steps.
 __device__ inline std::uint64_t xxh64_of_scaled(const std::uint64_t* words, unsigned length) {
   const unsigned lane = threadIdx.x % hash_lanes;
   std::uint64_t sum = first_sum(lane);
@@ -165,8 +158,7 @@ __device__ inline std::uint64_t xxh64_of_scaled(const std::uint64_t* words, unsi
                       length);
 }
 
-/// Hashes the blocks of a string by four threads each of a row of thread blocks. Nothing beyond the
-/// string's last word is read.
+/// Hashes blocks, four threads each, in a row of thread blocks. Accesses only words of the string.
 __device__ inline void hash_blocks_of(const std::byte* bytes, std::uint64_t size,
                                       std::uint64_t* hashes) {
   const std::uint64_t self = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;

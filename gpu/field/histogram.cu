@@ -13,18 +13,18 @@ struct alignas(16) Pack {
   QuantCode symbols[pack_symbols];
 };
 
-/// The eight symbols around the middle, which are most of all, are counted in registers: eight
-/// bits each in one word, spilled before they can overflow.
+/// The eight symbols around the middle are counted in registers: 8 bits each in a word, spilled
+/// before overflow.
 class NearCounts {
  public:
   static constexpr unsigned symbols = 8;
 
   __device__ void add(unsigned nearby) { bytes_ += std::uint64_t{1} << (8 * nearby); }
-  /// To be called after every pack.
+  /// Call it after every pack.
   __device__ void end_pack() {
     if (++packs_ == 255 / pack_symbols) spill();
   }
-  /// Adds the counts of all threads of the warp to `bins`.
+  /// Adds the warp's counts to `bins`.
   __device__ void finish(std::uint32_t* bins) {
     spill();
 #pragma unroll
@@ -48,16 +48,14 @@ class NearCounts {
   unsigned counts_[symbols] = {};
 };
 
-/// Bins [first, first + window) in shared memory, in `copies` that warps share; the rest, for a
-/// radius too large, in global memory.
+/// Bins [first, first + size) in shared memory, in `copies`; others are counted in global memory.
 struct Window {
   std::uint32_t first;
   std::uint32_t size;
   std::uint32_t copies;
-  std::uint32_t near;  ///< in the window: the first symbol counted in registers
+  std::uint32_t near;  ///< first symbol counted in registers, within the window
 };
 
-/// How the kernel goes about few bins, of which warps share copies, and about many.
 struct HistogramPolicy {
   static constexpr std::uint32_t few_bins = 4096;
   static constexpr std::uint32_t most_copies = 8;

@@ -15,16 +15,15 @@ namespace {
 struct MetricsPolicy {
   static constexpr unsigned threads = 128;
   static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned in_flight = 8;  ///< points of a lane that are waited for together
+  static constexpr unsigned in_flight = 8;  ///< points per lane, loaded together
 };
 static_assert(sum_lanes == 32 && quality_block_points % 32 == 0);
 
-/// What one lane, or one warp, has seen of a block's points.
 struct Seen {
   SeenPoints points;
-  double squares = 0;  ///< of errors in units of 2^exponent, of this lane or of all
+  double squares = 0;  ///< of errors, in units of 2^exponent
 
-  /// Puts together what the lanes of a warp have seen, in lane 0; the squares as tree_sum() does.
+  /// Result in lane 0; squares are summed like tree_sum().
   __device__ void merge_lanes() {
     const auto other = [](auto value, int distance) {
       return __shfl_down_sync(~0U, value, static_cast<unsigned>(distance));
@@ -48,7 +47,7 @@ struct Seen {
   }
 };
 
-/// A warp per block of points, whose lanes make the block's partial sums.
+/// One warp per block of points; lanes make its partial sums.
 template <class T>
 __global__ void __launch_bounds__(MetricsPolicy::threads)
     measure_blocks(const T* original, const T* restored, std::uint64_t points,

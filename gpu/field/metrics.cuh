@@ -7,13 +7,11 @@
 
 namespace cuszi::gpu {
 
-/// Measures the quality of `restored` against `original`, both in the device's memory. Equals the
-/// CPU's measure_quality() bit for bit. Waits.
+/// Both fields are in device memory. Bit-identical to the CPU's measure_quality(). Synchronises.
 Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
                         const ValueRules& rules, const ValueBound& bound);
 
-/// Measures the fidelity of `restored` to `original`, both in the device's memory. Equals the CPU's
-/// measure_fidelity() bit for bit. Waits.
+/// Both fields are in device memory. Bit-identical to the CPU's measure_fidelity(). Synchronises.
 Fidelity measure_fidelity(DeviceContext& gpu, const FrameShape& shape, Bytes original,
                           Bytes restored, const FillValues& fills);
 

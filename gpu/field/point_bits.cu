@@ -9,9 +9,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned count_blocks = 8;  ///< of a multiprocessor
+constexpr unsigned count_blocks = 8;  ///< per multiprocessor
 
-/// Sums over warps first: there are few counts and many runs.
+/// Sums over warps, because many threads share few counters.
 __global__ void count_differing(const std::uint64_t* words, BitRuns runs,
                                 unsigned long long* counts) {
   const std::uint64_t count = runs.count();
@@ -28,7 +28,7 @@ __global__ void count_differing(const std::uint64_t* words, BitRuns runs,
   }
 }
 
-/// Writes `count` bits from `first` on; those in place are 0.
+/// The target bits must be 0.
 __device__ void put_bits(std::uint64_t* words, std::uint64_t first, unsigned count,
                          std::uint32_t bits) {
   auto* const parts = reinterpret_cast<std::uint32_t*>(words) + first / 32;
@@ -70,8 +70,8 @@ __global__ void find_ends(const std::byte* gaps, std::uint64_t size, std::uint32
   if (i < size) is_end[i] = ends_varint(gaps[i]) ? 1 : 0;
 }
 
-/// A thread for each byte; that of a gap's last one writes its points and one more. Places of more
-/// than `points` points are a flaw.
+/// One thread per byte; the one at a varint's end writes its gap + 1. Gaps of `points` or more are
+/// flaws.
 __global__ void read_gaps(const std::byte* gaps, std::uint64_t size, const std::uint64_t* rank,
                           std::uint64_t points, std::uint32_t* steps, std::uint32_t* flaws) {
   const std::uint64_t i = ItemPolicy::first();
@@ -94,7 +94,7 @@ __global__ void set_places(const std::uint64_t* ends, std::uint64_t count, std::
   }
 }
 
-/// A thread for the same run of all rows of a slice.
+/// One thread per column of runs of a slice.
 __global__ void undo_rows(const std::uint64_t* __restrict__ from, BitRuns runs,
                           std::uint64_t* __restrict__ words) {
   constexpr int in_flight = 8;
@@ -116,7 +116,7 @@ void launch_undo_rows(DeviceContext& gpu, const std::uint64_t* from, const BitRu
   launch_items(gpu, "undo_rows", runs.in_row() * runs.slices, undo_rows, from, runs, words);
 }
 
-/// The gaps between the points of a ranked set of `count` points. The host waits twice.
+/// Synchronises twice.
 std::vector<std::byte> gaps_of(DeviceContext& gpu, const RankedBits& bits, std::uint64_t count) {
   if (count == 0) return {};
   auto* const places = gpu.take<std::uint64_t>(count);
@@ -137,7 +137,6 @@ std::vector<std::byte> gaps_of(DeviceContext& gpu, const RankedBits& bits, std::
   return gaps;
 }
 
-/// Sets the bits of the places that gaps stand for.
 void put_places(DeviceContext& gpu, const std::vector<std::byte>& gaps, std::uint64_t points,
                 std::uint64_t* words) {
   const std::uint64_t size = gaps.size();

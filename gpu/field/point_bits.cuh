@@ -5,11 +5,11 @@
 
 namespace cuszi::gpu {
 
-/// coded_form() of bits on the device, whose words behind the last point are 0. The host waits
-/// three times.
+/// `words`, on the device, must be zero-padded. Synchronises three times.
 PointBits coded_form(DeviceContext& gpu, const std::uint64_t* words, const Dims& dims);
 
-/// Writes all bits to `words` on the device, which are 0. Sets a flaw if places leave the frame.
+/// Writes all bits to `words`, which must be zeroed, on the device. Sets a flaw if a position is
+/// out of range.
 void expand_bits(DeviceContext& gpu, const PointBits& bits, const Dims& dims, std::uint64_t* words);
 
 }  // namespace cuszi::gpu

@@ -10,16 +10,15 @@ namespace {
 
 struct RankPolicy {
   static constexpr int threads = 256;
-  static constexpr int words =
-      static_cast<int>(RankedBits::block_words) / threads;  ///< of a thread
+  static constexpr int words = static_cast<int>(RankedBits::block_words) / threads;  ///< per thread
 };
 struct SumPolicy {
   static constexpr int threads = 1024;
-  static constexpr int sums = 8;  ///< of a thread
+  static constexpr int sums = 8;  ///< per thread
   static constexpr std::uint64_t tile = threads * sums;
 };
 
-/// A thread block per block of points.
+/// One thread block per block of points.
 __global__ void __launch_bounds__(RankPolicy::threads)
     rank_words(RankedBits bits, std::uint32_t* block_counts) {
   using Scan = cub::BlockScan<unsigned, RankPolicy::threads>;
@@ -54,7 +53,7 @@ __global__ void __launch_bounds__(SumPolicy::threads)
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// Given the sums of all tiles before each.
+/// `before`: sums of the tiles before each.
 __global__ void __launch_bounds__(SumPolicy::threads)
     scan_tiles(const std::uint32_t* counts, std::uint64_t count, const std::uint64_t* before,
                std::uint64_t* out) {
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(SumPolicy::threads)
   if (blockIdx.x == 0 && threadIdx.x == 0) out[count] = before[gridDim.x];
 }
 
-/// One thread block that walks the array: there are few counts.
+/// A single thread block; for few counts.
 template <class Count>
 __global__ void __launch_bounds__(SumPolicy::threads)
     sum_counts(const Count* counts, std::uint64_t count, std::uint64_t* out) {

@@ -4,17 +4,14 @@
 
 namespace cuszi::gpu {
 
-/// A set of points: one bit each, and how many bits are set before any point (a rank directory).
-/// Missing points, outliers and patches are such sets: what belongs to their points lies in arrays
-/// by rank.
+/// A bit vector with a rank directory. Values of its points lie in arrays by rank.
 struct RankedBits {
   static constexpr std::uint64_t block_points = std::uint64_t{1} << 16;
   static constexpr std::uint64_t block_words = block_points / 64;
 
-  std::uint64_t* words = nullptr;          ///< a whole number of blocks
-  std::uint16_t* rank_in_block = nullptr;  ///< of each word's first bit
-  std::uint64_t* rank_of_block =
-      nullptr;  ///< of each block's first bit, and the number of all bits
+  std::uint64_t* words = nullptr;          ///< whole blocks
+  std::uint16_t* rank_in_block = nullptr;  ///< by word
+  std::uint64_t* rank_of_block = nullptr;  ///< by block, then the total
   std::uint64_t blocks = 0;
 
   __device__ bool test(std::uint64_t point) const {
@@ -36,23 +33,21 @@ struct RankedBits {
   }
 };
 
-/// An empty set; test() and set() may be used, ranks not yet.
+/// Empty; ranks are not valid yet.
 RankedBits make_bits(DeviceContext& gpu, std::uint64_t points);
-/// Room for a set whose words and ranks will be written by others.
+/// Uninitialised.
 RankedBits take_bits(DeviceContext& gpu, std::uint64_t points);
-/// Computes the ranks of a set whose bits are written.
 void rank_bits(DeviceContext& gpu, const RankedBits& bits);
 
-/// out[i] = sum of counts[0 .. i-1], i = 0 .. count.
+/// out[i] = counts[0] + ... + counts[i - 1], for i = 0 .. count.
 void exclusive_sums(DeviceContext& gpu, const std::uint32_t* counts, std::uint64_t count,
                     std::uint64_t* out);
 
-/// Calls each(point, rank) for all points of a ranked set. A thread takes the bits of its word; but
-/// where words of a warp have many, all its lanes take one word after the other, so that
-/// neighbours' memory accesses fall together.
+/// A thread handles its word; in dense warps, all lanes handle one word after the other, for
+/// coalesced access.
 template <class Each>
 __global__ void for_each_bit_kernel(RankedBits bits, Each each) {
-  constexpr unsigned many = 4;                     // of a word, in the mean
+  constexpr unsigned many = 4;                     // bits per word on average
   const std::uint64_t word = ItemPolicy::first();  // whole warps: blocks of words are larger
   std::uint64_t rest = bits.words[word];
   const unsigned of_warp =

@@ -8,7 +8,6 @@
 
 namespace cuszi::gpu {
 
-/// The range of values that a thread has seen, without those that are missing.
 template <class T>
 struct SeenRange {
   T min;
@@ -36,7 +35,7 @@ __device__ void merge(SeenRange<T>& range, const SeenRange<T>& other) {
   range.missing += other.missing;
 }
 
-/// The range over a warp, in its first thread.
+/// Valid in the first lane.
 template <class T>
 __device__ SeenRange<T> merge_warp(SeenRange<T> range) {
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -47,20 +46,20 @@ __device__ SeenRange<T> merge_warp(SeenRange<T> range) {
   return range;
 }
 
-/// The range over a thread block, in its thread 0.
+/// Valid in thread 0.
 template <unsigned threads, class T>
 __device__ SeenRange<T> merge_block(SeenRange<T> range) {
   constexpr unsigned warps = threads / 32;
   __shared__ SeenRange<T> of_warp[warps];
   range = merge_warp(range);
-  __syncthreads();  // of another range
+  __syncthreads();  // for the previous range
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = range;
   __syncthreads();
   if (threadIdx.x >= 32) return range;
   return merge_warp(threadIdx.x < warps ? of_warp[threadIdx.x] : empty_range<T>());
 }
 
-/// The range of a sample of a frame's values, in thread 0 of the only thread block.
+/// Range of a frame's sample, in thread 0; for a single thread block.
 template <unsigned threads, class T>
 __device__ SeenRange<T> sample_of_block(const T* values, std::uint64_t points) {
   constexpr unsigned in_flight = 8;

@@ -11,7 +11,7 @@ namespace {
 
 struct SparsePolicy {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned words = RankedBits::block_words / threads;  ///< of a thread
+  static constexpr unsigned words = RankedBits::block_words / threads;  ///< per thread
 };
 
 __global__ void pack_counts(RankedBits bits, std::byte* counts) {
@@ -33,8 +33,7 @@ __global__ void unpack_counts(const std::byte* counts, std::uint64_t blocks, std
   if (i < blocks) out[i] = static_cast<std::uint32_t>(get_bytes(counts + 4 * i, 4));
 }
 
-/// Makes the set of a list's points, a thread block per block of points: its bits in shared memory,
-/// then its words and their ranks.
+/// Sets bits and ranks; one thread block per block of points, with bits in shared memory.
 __global__ void __launch_bounds__(SparsePolicy::threads)
     unpack_positions(const std::byte* positions, std::uint64_t count, std::uint64_t points,
                      RankedBits bits, std::uint32_t* flaws) {
