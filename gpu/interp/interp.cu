@@ -12,8 +12,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Which frames a kernel is for.
-struct Whole {  ///< no point is missing
+struct Whole {  ///< no missing points
   static constexpr bool masked = false;
   static constexpr bool shared = true;
 };
@@ -21,18 +20,17 @@ struct Masked {
   static constexpr bool masked = true;
   static constexpr bool shared = true;
 };
-struct Large {  ///< boxes beyond the shared memory, masked or not
+struct Large {  ///< boxes exceed shared memory
   static constexpr bool masked = true;
   static constexpr bool shared = false;
 };
 
-/// A tile's closed box in shared memory. Neighbours are as far apart as in a whole box, however
-/// much of it lies in the frame.
+/// A tile's closed box. Strides are those of a complete box, also at the frame's end.
 template <class T, class Mode>
 struct Box {
   const InterpFrame<T>& frame;
   TileBox tile;
-  Spline<T>* splines;  ///< by axis and coordinate: a coordinate tells its level
+  Spline<T>* splines;  ///< by axis and coordinate, which implies the level
   T* values;
   QuantCode* codes;
   std::uint8_t* missing;
@@ -69,8 +67,8 @@ struct Box {
     }
   }
 
-  /// Calls each(point in the frame, offset in the box) for all points of the box, or of the part
-  /// that the tile owns, a row of threads per row of points.
+  /// Calls each(point in the frame, offset in the box) for the first size[axis] points of each
+  /// axis; a row of threads per row of points.
   template <class Each>
   __device__ void for_each_point(const Extents32& size, const Each& each) const {
     const std::uint32_t rows = frame.plan.size[1] * size[0];
@@ -95,7 +93,7 @@ struct Box {
     return false;
   }
 
-  /// Anchors in their places; they count as restored.
+  /// Anchors have the code of no error.
   __device__ void put_anchors(QuantCode code) {
     for (std::uint32_t i = threadIdx.y * blockDim.x + threadIdx.x; i < frame.plan.anchors;
          i += blockDim.x * blockDim.y) {
@@ -116,8 +114,7 @@ struct Box {
     }
   }
 
-  /// Predicts all points, level by level and axis by axis: restored = point(quantizer, offset,
-  /// prediction).
+  /// restored = point(quantizer, offset, prediction), by levels and axes.
   template <class Point>
   __device__ void run_stages(const Point& point) {
     const InterpPlan& plan = frame.plan;
@@ -216,7 +213,7 @@ __global__ void __launch_bounds__(InterpPolicy::threads)
   }
 }
 
-/// Where the anchors lie; in the archive only those that are not missing have a place.
+/// The archive has only the valid anchors.
 struct AnchorGrid {
   Extents3 extents;
   Extents3 grid;
@@ -228,7 +225,6 @@ struct AnchorGrid {
   }
 };
 
-/// Which anchors are missing, as a set of anchors.
 __global__ void mark_missing_anchors(AnchorGrid anchors, RankedBits missing_points,
                                      RankedBits missing) {
   const std::uint64_t i = ItemPolicy::first();
@@ -246,7 +242,7 @@ __global__ void read_anchors(AnchorGrid anchors, const T* values, RankedBits mis
   if (missing.words != nullptr && present) stored[i - missing.rank(i)] = value;
 }
 
-/// Sections start at any byte.
+/// `stored` is unaligned.
 template <class T>
 __global__ void restore_anchors(std::uint64_t count, const std::byte* stored, RankedBits missing,
                                 T* all) {
@@ -256,7 +252,7 @@ __global__ void restore_anchors(std::uint64_t count, const std::byte* stored, Ra
   all[i] = value_of<T>(get_bytes(stored + rank * sizeof(T), sizeof(T)));
 }
 
-/// A thread per row of anchors.
+/// One thread per row of anchors.
 template <class T>
 __global__ void complete_anchors(std::uint64_t rows, std::uint64_t row_anchors, RankedBits missing,
                                  std::uint8_t* flags, T middle, T* all) {
@@ -268,7 +264,6 @@ __global__ void complete_anchors(std::uint64_t rows, std::uint64_t row_anchors, 
   fill_missing_anchors(all + first, flags + first, row_anchors, middle);
 }
 
-/// The missing anchors of a frame that has missing points, ranked.
 RankedBits missing_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
                            const RankedBits& missing_points) {
   if (missing_points.words == nullptr) return {};
@@ -301,7 +296,7 @@ std::uint64_t present_anchors(DeviceContext& gpu, const AnchorGrid& anchors,
   return count - absent;
 }
 
-/// A frame without the plan that tiles other than cubes need.
+/// Without `plan`, which only tiles other than cubes need.
 template <class T>
 InterpFrame<T> interp_frame(const InterpParams& params, double bound, const Extents3& extents,
                             const RankedBits& missing, double min, double max, const T* anchors,
@@ -342,7 +337,7 @@ void add_plan(DeviceContext& gpu, InterpFrame<T>& frame) {
   frame.height_inverse = exact ? static_cast<std::uint32_t>(whole / height + 1) : 0;
 }
 
-/// Runs a kernel over all tiles: rows of threads for rows of points.
+/// A row of threads per row of points.
 template <class T, class Mode, class Kernel, class... Args>
 void launch_tiles(DeviceContext& gpu, Kernel* kernel, InterpFrame<T> frame, const Args&... args) {
   const std::uint32_t blocks =
@@ -361,7 +356,7 @@ void launch_tiles(DeviceContext& gpu, Kernel* kernel, InterpFrame<T> frame, cons
            gpu.stream()>>>(frame, args...);
 }
 
-/// Calls launch with the turn of x, if the tiles are those of InterpCube.
+/// Calls launch(turn of x) if the tiles are InterpCube's.
 template <int long_turn, class T, class Launch>
 bool try_cube(const InterpFrame<T>& frame, const Launch& launch) {
   if (!InterpCube<T, long_turn>::matches(frame)) return false;
@@ -373,7 +368,7 @@ bool with_cube(const InterpFrame<T>& frame, const Launch& launch) {
   return try_cube<0>(frame, launch) || try_cube<1>(frame, launch) || try_cube<2>(frame, launch);
 }
 
-/// Calls launch with the mode that any other frame needs.
+/// Calls launch(mode) for other tiles.
 template <class T, class Launch>
 void with_mode(const Device& device, const InterpFrame<T>& frame, const Launch& launch) {
   if (Box<T, Masked>::bytes(frame.plan) > device.shared_bytes)

@@ -4,14 +4,12 @@
 
 namespace cuszi::gpu {
 
-/// G-Interp of all tiles at once (cuSZ-i V): a thread block keeps a tile's closed box in shared
-/// memory, reads the field once and writes the codes.
+/// G-Interp (cuSZ-i V), one thread block per tile with its closed box in shared memory.
 template <class T>
 StartedPrediction start_prediction(DeviceContext& gpu, const InterpParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes);
 
-/// G-Interp's reconstruction of all tiles: predicts each point from restored values and adds its
-/// quant-code; writes outliers and patches into the frame.
+/// G-Interp's inverse; then writes outliers and patches.
 template <class T>
 void reconstruct(DeviceContext& gpu, const InterpParams& params, const QuantCode* codes,
                  const Sections& sections, const ExceptionLists& exceptions,

@@ -6,9 +6,8 @@
 
 namespace cuszi::gpu {
 
-/// The tile that the encoder chooses in three dimensions, of a frame without missing points: the
-/// same work as for any tile, but all of its geometry is known to the compiler, and a thread reads
-/// the known points of a column once. The closed box lies in shared memory, row by row along x.
+/// For the default 3-D tile without missing points: compile-time geometry, and a thread loads a
+/// column's known points once. The closed box is in shared memory, in rows along x.
 template <class T, int long_turn>
 class InterpCube {
  public:
@@ -43,7 +42,7 @@ class InterpCube {
   __device__ bool is_whole() const { return size_.a == 9 && size_.b == 9 && size_.x == 33; }
   __device__ bool is_inside(const InterpCubePlace& p) const { return p.is_below(size_); }
   __device__ bool is_own(const InterpCubePlace& p) const { return p.is_below(own_); }
-  /// Whether pairs of neighbours along x lie in words of the frame.
+  /// Pairs along x are aligned in the frame.
   __device__ bool has_even_rows() const { return frame.extents[2] % 2 == 0; }
 
   __device__ static T* value(const InterpCubePlace& p) {
@@ -53,7 +52,6 @@ class InterpCube {
     constexpr ByteCount values = cube_rows * cube_row_points * sizeof(T);
     return reinterpret_cast<QuantCode*>(shared_memory + values) + p.row() * cube_row_codes + p.x;
   }
-  /// Where the place is in the frame.
   __device__ std::uint64_t point(const InterpCubePlace& p) const {
     return first_ + p.a * a_stride_ + p.b * b_stride_ + p.x;
   }
@@ -63,8 +61,7 @@ class InterpCube {
                                                     : 1 - a_axis_];
   }
 
-  /// Calls each(place) for every `pace`-th point of the rows that the tile owns, a group of threads
-  /// per row.
+  /// Every `pace`-th point of the tile's own rows; a group of threads per row.
   template <unsigned pace, class Each>
   __device__ static void for_each_own_place(const Each& each) {
     constexpr unsigned width = 32 / pace;
@@ -77,8 +74,7 @@ class InterpCube {
         each(InterpCubePlace{a, b + row, x});
     }
   }
-  /// Calls each(place) for every `pace`-th place of all rows of the closed box, without its far
-  /// face along x.
+  /// Every `pace`-th point of the closed box, without its far face along x.
   template <unsigned pace, class Each>
   __device__ static void for_each_place(const Each& each) {
     for_each_own_place<pace>(each);
@@ -99,7 +95,7 @@ class InterpCube {
       each(InterpCubePlace{threadIdx.x / 9, threadIdx.x % 9, cube_count * cube_side});
   }
 
-  /// Calls each(anchor in the frame's grid, place) for the anchors of the box.
+  /// Calls each(position in the frame's anchor grid, position in the box).
   template <class Each>
   __device__ void for_each_anchor(const Each& each) const {
     const InterpCubePlace p{threadIdx.x / 10 * cube_side, threadIdx.x / 5 % 2 * cube_side,
@@ -126,7 +122,6 @@ class InterpCube {
   InterpCubePlace own_;
 };
 
-/// A column of a stage. `whole`: nothing of the box lies outside of the frame.
 template <class T, class Cube, class Stage, bool whole>
 class CubeColumn {
  public:
@@ -140,7 +135,6 @@ class CubeColumn {
 
   __device__ bool is_there() const { return whole || cube_.is_inside(first_); }
 
-  /// The column's k-th point, k from 0.
   __device__ InterpCubePlace place(int k) const {
     return Stage::along(first_, distance(2 * k + 1));
   }
@@ -150,8 +144,7 @@ class CubeColumn {
     return codes_[distance(2 * k + 1) * Stage::code_stride];
   }
 
-  /// Predictions from the known points before, between and behind the column's. What is read for
-  /// those that are not there has weight 0.
+  /// Known points outside the box are loaded from inside, with weight 0.
   __device__ void predict_points(T (&prediction)[points]) const {
     T known[points + 3];
 #pragma unroll
@@ -168,8 +161,7 @@ class CubeColumn {
  private:
   static constexpr int distance(int spacings) { return spacings * int{Stage::spacing}; }
 
-  /// Whether the known point before the column's j-th is there; along x also those of the cubes
-  /// next to it.
+  /// Along x, known points of neighbouring cubes exist too.
   __device__ bool knows(int j) const {
     constexpr bool along_x = Stage::axis == CubeAxis::x;
     if (j < 0) return along_x && first_.x != 0;
@@ -184,8 +176,7 @@ class CubeColumn {
   QuantCode* codes_;
 };
 
-/// Predicts all points of a box level by level and turn by turn: work(quantizer, column,
-/// predictions).
+/// work(quantizer, column, predictions), by levels and turns.
 template <class T, int long_turn, bool whole>
 class InterpCubeStages {
  public:

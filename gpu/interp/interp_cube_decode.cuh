@@ -5,7 +5,6 @@
 
 namespace cuszi::gpu {
 
-/// Restores the points of columns.
 template <class T, int long_turn>
 struct CubeRestorer {
   using Cube = InterpCube<T, long_turn>;
@@ -38,13 +37,13 @@ struct CubeRestorer {
     }
   }
 
-  /// Not inlined: rare, and called from everywhere.
+  /// Not inlined: rare, with many call sites.
   static __device__ __noinline__ T exact_value(const SparseView& outliers, std::uint64_t point) {
     return value_of<T>(outliers.find(point));
   }
 };
 
-/// The codes of the closed box, two at a time where rows of the frame allow it, and its anchors.
+/// Loads pairs where rows are aligned.
 template <bool whole, class T, int long_turn>
 __device__ void load_codes(const InterpCube<T, long_turn>& cube, const QuantCode* codes) {
   using Cube = InterpCube<T, long_turn>;

@@ -5,7 +5,6 @@
 
 namespace cuszi::gpu {
 
-/// Quantises the points of columns.
 template <class T, int long_turn>
 struct CubeQuantiser {
   using Cube = InterpCube<T, long_turn>;
@@ -41,7 +40,7 @@ struct CubeQuantiser {
     }
   }
 
-  /// Not inlined, like add_outlier(): rare, and called from everywhere.
+  /// Not inlined: rare, with many call sites.
   static __device__ __noinline__ Quantised<T> resolve(const Quantizer<T>& quantizer,
                                                       const RestoreRules<T>& rules, T value,
                                                       T prediction) {
@@ -53,7 +52,7 @@ struct CubeQuantiser {
   }
 };
 
-/// Original values of the closed box; anchors are coded as if their predictions were right.
+/// Anchors have the code of no error.
 template <bool whole, class T, int long_turn>
 __device__ void load_values(const InterpCube<T, long_turn>& cube, const T* values) {
   using Cube = InterpCube<T, long_turn>;
@@ -69,7 +68,7 @@ __device__ void load_values(const InterpCube<T, long_turn>& cube, const T* value
   __syncthreads();
 }
 
-/// The codes of the points that the tile owns, two at a time where rows of the frame allow it.
+/// Stores pairs where rows are aligned.
 template <bool whole, class T, int long_turn>
 __device__ void store_codes(const InterpCube<T, long_turn>& cube, QuantCode* codes) {
   using Cube = InterpCube<T, long_turn>;

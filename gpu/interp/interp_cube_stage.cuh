@@ -4,14 +4,14 @@
 
 namespace cuszi::gpu {
 
-/// The closed box of the tile 8x8x32 with anchors every 8: along x four cubes next to each other.
+/// The closed box of an 8x8x32 tile with anchors every 8: four cubes along x.
 inline constexpr std::uint32_t cube_side = 8;
 inline constexpr std::uint32_t cube_count = 4;
 inline constexpr std::uint32_t cube_rows = 9 * 9;
 inline constexpr std::uint32_t cube_row_points = cube_count * cube_side + 1;
-inline constexpr std::uint32_t cube_row_codes = cube_row_points + 1;  ///< in words of two
+inline constexpr std::uint32_t cube_row_codes = cube_row_points + 1;  ///< padded to pairs
 
-/// A point of the box: along the short axes, a the one whose turn is first, and along x.
+/// `a` is the short axis whose turn is first, `b` the other.
 struct InterpCubePlace {
   std::uint32_t a;
   std::uint32_t b;
@@ -25,8 +25,7 @@ struct InterpCubePlace {
 
 enum class CubeAxis { a, b, x };
 
-/// The points that one turn of one level predicts, as columns: the points of one line within one
-/// cube. Columns do not depend on each other, nor do the points of one.
+/// Points of one turn of one level, as columns: a line's points in one cube. All are independent.
 template <int Level, int Turn, int LongTurn>
 struct InterpCubeStage {
   static constexpr int level = Level;
@@ -46,8 +45,7 @@ struct InterpCubeStage {
   static constexpr std::uint32_t step(CubeAxis other) {
     return had_turn(other) ? spacing : 2 * spacing;
   }
-  /// Places of columns along another axis. At level 1 no later prediction needs those on the far
-  /// face of an axis that had its turn.
+  /// At level 1, nothing needs columns on the far face of an axis that had its turn.
   static constexpr std::uint32_t count(CubeAxis other) {
     const std::uint32_t length = other == CubeAxis::x ? cube_count * cube_side : cube_side;
     return length / step(other) + (level == 1 && had_turn(other) ? 0 : 1);
@@ -59,8 +57,8 @@ struct InterpCubeStage {
       axis == CubeAxis::x ? count(CubeAxis::a) * cube_count * count(CubeAxis::b)
                           : count(CubeAxis::x) * count(other_short);
 
-  /// The place before the first point of a column. Neighbouring columns lie in different banks of
-  /// the shared memory as far as possible: those on the far face along x come last.
+  /// Before the column's first point. Columns on the far face along x come last, to avoid bank
+  /// conflicts.
   static __device__ InterpCubePlace column(std::uint32_t i) {
     if constexpr (axis == CubeAxis::x) {
       constexpr std::uint32_t n = count(CubeAxis::a);
@@ -74,12 +72,11 @@ struct InterpCubeStage {
     return axis == CubeAxis::a ? InterpCubePlace{0, other, x} : InterpCubePlace{other, 0, x};
   }
 
-  /// How far apart neighbours along the column are in memory.
+  /// In memory, along the column.
   static constexpr int rows = axis == CubeAxis::a ? 9 : axis == CubeAxis::b ? 1 : 0;
   static constexpr int value_stride = axis == CubeAxis::x ? 1 : rows * int{cube_row_points};
   static constexpr int code_stride = axis == CubeAxis::x ? 1 : rows * int{cube_row_codes};
 
-  /// The place at a distance along the column.
   static __device__ InterpCubePlace along(const InterpCubePlace& p, std::uint32_t distance) {
     if constexpr (axis == CubeAxis::a) return {p.a + distance, p.b, p.x};
     if constexpr (axis == CubeAxis::b) return {p.a, p.b + distance, p.x};

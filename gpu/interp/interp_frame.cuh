@@ -8,12 +8,11 @@ namespace cuszi::gpu {
 struct InterpPolicy {
   static constexpr unsigned threads = 128;
   static constexpr unsigned least_row_threads = 16;
-  static constexpr unsigned most_large_blocks = 1024;  ///< whose boxes are in global memory
+  static constexpr unsigned most_large_blocks = 1024;  ///< with boxes in global memory
   template <class T>
-  static constexpr unsigned cube_blocks = sizeof(T) == 4 ? 10 : 7;  ///< of a multiprocessor
+  static constexpr unsigned cube_blocks = sizeof(T) == 4 ? 10 : 7;  ///< per multiprocessor
 };
 
-/// The parameters, anchors and quantisers of a frame, which all its tiles share.
 template <class T>
 struct InterpFrame {
   InterpParams params;
@@ -23,13 +22,13 @@ struct InterpFrame {
   std::uint32_t tiles_x;
   std::uint32_t tiles_y;
   std::uint32_t tiles;
-  std::uint32_t height_inverse;  ///< for divisions of row numbers by the box's height; 0: divide
-  std::byte* boxes;              ///< in global memory, one per thread block, if they are large
+  std::uint32_t height_inverse;  ///< for dividing rows by the box's height; 0: divide
+  std::byte* boxes;              ///< of large boxes, in global memory, per thread block
   ByteCount box_bytes;
-  const T* anchors;  ///< all of them, with stand-ins for the missing
+  const T* anchors;  ///< missing ones filled
   Extents3 anchor_grid;
   Quantizer<T> quantizers[InterpParams::max_levels];
-  RestoreRules<T> rules;  ///< that a restored value could break
+  RestoreRules<T> rules;  ///< that restored values could break
 
   __device__ TileBox tile(std::uint32_t i) const {
     const std::uint32_t line = i / tiles_x;

@@ -8,7 +8,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Appends the points of a lattice, without those that `skip` names.
 template <class Skip>
 void append_points(const InterpPlan& plan, const Extents32& first, const Extents32& step,
                    const Skip& skip, std::vector<std::uint32_t>& points) {
@@ -23,7 +22,7 @@ void append_points(const InterpPlan& plan, const Extents32& first, const Extents
   }
 }
 
-/// The geometry of a box whose tile has neighbours along all axes that are longer than 1.
+/// Of a complete closed box.
 void set_size(const InterpParams& params, InterpPlan& plan) {
   unsigned shift = 0;
   for (unsigned axis = 3; axis-- > 0;) {
