@@ -11,8 +11,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// The value at a masked lane: that of the last lane of its chunk's row which is not, else
-/// `before`.
+/// Replaces missing points by the last valid value in the chunk's row, else `before`.
 template <class Shape, class Int>
 __device__ Int fill_missing(Int integer, bool present, unsigned lane, Int before) {
   const unsigned group =
@@ -23,8 +22,7 @@ __device__ Int fill_missing(Int integer, bool present, unsigned lane, Int before
   return candidates == 0 ? before : filled;
 }
 
-/// Codes chunks of any frame, a point of a row per lane. Integers of 32 or 64 bits: `Int` holds all
-/// sums that matter (see fits_32_bits).
+/// A lane per point of a row. `Int` must hold all sums; see fits_32_bits().
 template <class T, class Int, class Shape, bool Masked>
 __global__ void __launch_bounds__(LorenzoPolicy::threads)
     encode_chunks(const __grid_constant__ LorenzoFrame<T> frame, const T* values, QuantCode* codes,
@@ -32,7 +30,7 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
   const Extents3& e = frame.extents;
   const Lane<Shape> at(e);
   if (!at.inside) return;
-  Int plane[Shape::rows] = {};  // differences along x and y of the slice before
+  Int plane[Shape::rows] = {};  // differences along x and y in the previous slice
   for (int z = 0; z < Shape::slices; ++z) {
     if (at.first[0] + z >= e[0]) return;
     const std::uint64_t start = ((at.first[0] + z) * e[1] + at.y(0)) * e[2] + at.x(0);
@@ -42,8 +40,8 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
     for (int row = 0; row < Shape::rows; ++row) {
       if (at.y(row) < e[1] && at.x(row) < e[2]) value[row] = values[start + row * row_stride];
     }
-    Int above = 0;  // differences along x of the row before
-    Int carry = 0;  // of a line's part before: its last integer
+    Int above = 0;  // differences along x in the previous row
+    Int carry = 0;  // last integer of the line's previous part
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
       const bool inside = at.y(row) < e[1] && at.x(row) < e[2];
@@ -77,7 +75,7 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
   }
 }
 
-/// Prediction errors one by one: for the few points whose codes do not reach them.
+/// Recomputes deltas of outliers.
 template <class T>
 struct DeltaAt {
   LorenzoFrame<T> frame;
@@ -112,7 +110,7 @@ struct DeltaAt {
   }
 };
 
-/// Chunks of any other shape: a thread block each, sums in global memory. No encoder makes them.
+/// Chunk shapes that no encoder makes: one thread block each, sums in global memory.
 template <class T>
 __global__ void decode_any_chunk(LorenzoFrame<T> frame, Extents3 grid, const QuantCode* codes,
                                  SparseView outliers, std::uint64_t* sums, T* values) {
@@ -155,7 +153,7 @@ __global__ void decode_any_chunk(LorenzoFrame<T> frame, Extents3 grid, const Qua
   throw DeviceError("the GPU makes Lorenzo chunks of 256, 16x16 and 8x8x8 only");
 }
 
-/// Warps take several small tiles, but only where enough warps are left.
+/// More small tiles per warp, if enough warps remain.
 template <class Shape>
 std::uint32_t tiles_per_warp(const Device& device, std::uint64_t tiles) {
   constexpr std::uint64_t tile_points = Shape::warp_width * Shape::rows * Shape::slices;
@@ -165,7 +163,7 @@ std::uint32_t tiles_per_warp(const Device& device, std::uint64_t tiles) {
       std::clamp<std::uint64_t>(tiles / enough, 1, std::max<std::uint64_t>(most, 1)));
 }
 
-/// Codes a frame by runs and counts its codes. Nothing if the frame does not allow it.
+/// Empty if the frame does not allow runs.
 template <class T>
 std::span<const std::uint64_t> launch_runs(DeviceContext& gpu, const LorenzoFrame<T>& frame,
                                            const T* values, QuantCode* codes,

@@ -4,12 +4,11 @@
 
 namespace cuszi::gpu {
 
-/// Dual quantisation of all chunks at once (cuSZ 3.1.2): reads the field once, writes the codes and
-/// counts them.
+/// Dual quantisation (cuSZ 3.1.2) with a histogram of the codes.
 template <class T>
 StartedPrediction start_prediction(DeviceContext& gpu, const LorenzoParams& params, double bound,
                                    const FrameInput<T>& frame, QuantCode* codes);
-/// Dual quantisation of all chunks of a frame, as start_prediction() begins it; waits for its end.
+/// Synchronises.
 template <class T>
 Predicted predict_quantise(DeviceContext& gpu, const LorenzoParams& params, double bound,
                            const FrameInput<T>& frame, QuantCode* codes) {
@@ -18,7 +17,7 @@ Predicted predict_quantise(DeviceContext& gpu, const LorenzoParams& params, doub
   return started.finish();
 }
 
-/// Partial sums of all chunks at once, then the exact patches.
+/// Partial sums of chunks, then patches.
 template <class T>
 void reconstruct(DeviceContext& gpu, const LorenzoParams& params, const QuantCode* codes,
                  const Sections& sections, const ExceptionLists& exceptions,

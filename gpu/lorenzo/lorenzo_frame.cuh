@@ -7,15 +7,14 @@
 namespace cuszi::gpu {
 
 struct LorenzoPolicy {
-  static constexpr unsigned warps = 4;  ///< a tile each, or several
+  static constexpr unsigned warps = 4;  ///< each with one or several tiles
   static constexpr unsigned threads = 32 * warps;
   static constexpr std::uint64_t most_warp_points = 8192;
-  /// Warps take several tiles only where multiprocessors have more warps than these to run.
+  /// Warps take several tiles only if multiprocessors have more warps than this.
   static constexpr unsigned warps_of_multiprocessor = 32;
   static constexpr unsigned any_chunk_threads = 256;
 };
 
-/// The extents and the quantiser of a frame, which all its points share.
 template <class T>
 struct LorenzoFrame {
   Extents3 extents;
@@ -24,8 +23,8 @@ struct LorenzoFrame {
   double inverse_step;
   double bound;
   T certain;
-  double certain_fraction;  ///< see core
-  RuleZone<T> zone;         ///< of values that rules matter to
+  double certain_fraction;  ///< see certain_fraction() in core
+  RuleZone<T> zone;         ///< values that rules may affect
   T min;
   T max;
   std::int32_t radius;
@@ -49,7 +48,7 @@ struct LorenzoFrame {
         missing(missing_points),
         rules(rules_of_frame) {}
 
-  /// Whether the integers of all values, and sums of eight, stay within 32 bits.
+  /// Integers of all values, and sums of eight.
   bool fits_32_bits() const {
     const double largest =
         std::max(std::fabs(static_cast<double>(min)), std::fabs(static_cast<double>(max)));
@@ -57,8 +56,7 @@ struct LorenzoFrame {
   }
 };
 
-/// The shape in which a warp walks a chunk: rows of 32 runs of neighbours along x, each row of one
-/// or more chunks; or, in one dimension, the consecutive parts of one chunk.
+/// Rows of 32 runs along x, each of one or more chunks; in 1-D, consecutive parts of one chunk.
 template <int Slices, int Rows, int Width, int Run = 1>
 struct ChunkShape {
   static constexpr int slices = Slices;
@@ -73,7 +71,7 @@ struct ChunkShape {
   }
 };
 
-/// Calls f with the shape of the chunks; false if they have none of the encoder's.
+/// Returns false for shapes that no encoder makes.
 template <int run, class F>
 bool with_shape(const Extents3& chunk, const F& f) {
   using Cubes = ChunkShape<8, 8, 8, run>;
@@ -90,8 +88,7 @@ bool with_shape(const Extents3& chunk, const F& f) {
   return true;
 }
 
-/// The number of tiles of a frame, which warps take. Throws DeviceError if lanes could not count
-/// them.
+/// Warps' tiles of a frame. Throws DeviceError if 32 bits cannot count them.
 template <class Shape>
 std::uint64_t warp_tiles(const Extents3& extents) {
   const std::uint64_t rows = Shape::is_line ? 1 : Shape::rows;
@@ -102,14 +99,13 @@ std::uint64_t warp_tiles(const Extents3& extents) {
   return tiles;
 }
 
-/// The part of a tile that a lane of a warp works on.
 template <class Shape>
 struct Lane {
   Extents3 first;
   unsigned lane = threadIdx.x % 32;
-  bool inside;      ///< the warp has points at all
-  int rows_inside;  ///< unless they are parts of a line
-  int run_inside;   ///< points of the first row
+  bool inside;      ///< the warp has points
+  int rows_inside;  ///< unless rows are parts of a line
+  int run_inside;   ///< points in the first row
 
   __device__ Lane(const Extents3& extents, std::uint32_t warp) {
     const std::uint64_t rows = Shape::is_line ? 1 : Shape::rows;
@@ -124,7 +120,7 @@ struct Lane {
     rows_inside = left < Shape::rows ? static_cast<int>(left) : Shape::rows;
     run_inside = inside_run(x(0), extents);
   }
-  /// The lane's place in a kernel in which each warp works on one tile of rows.
+  /// One tile per warp.
   __device__ explicit Lane(const Extents3& extents)
       : Lane(extents, blockIdx.x * LorenzoPolicy::warps + threadIdx.x / 32) {}
 
@@ -135,11 +131,9 @@ struct Lane {
   __device__ std::uint64_t y(int row) const {
     return first[1] + (Shape::is_line ? 0 : static_cast<unsigned>(row));
   }
-  /// From the first point of a row to that of the next.
   __device__ static std::uint64_t row_stride(const Extents3& extents) {
     return Shape::is_line ? 32 * Shape::run : extents[2];
   }
-  /// How many points of a lane's run lie in the frame.
   __device__ int points_inside(int row, const Extents3& extents) const {
     if constexpr (!Shape::is_line) return row < rows_inside ? run_inside : 0;
     return inside_run(x(row), extents);
@@ -153,7 +147,6 @@ struct Lane {
   }
 };
 
-/// The delta that a code or, in its place, an outlier stands for.
 template <class T>
 __device__ std::int64_t delta_at(const LorenzoFrame<T>& frame, const SparseView& outliers,
                                  QuantCode code, std::uint64_t point) {

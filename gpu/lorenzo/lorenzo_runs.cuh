@@ -5,18 +5,17 @@
 
 namespace cuszi::gpu {
 
-// Kernels whose lanes have runs of neighbours along x, in accesses of up to 16 bytes.
+// Kernels with runs of neighbours along x per lane, in accesses of up to 16 bytes.
 
 template <class T>
 inline constexpr int run_points = 16 / sizeof(T);
 
-/// A run of `count` neighbours along x, as one access to memory moves it.
+/// For vector loads.
 template <class Item, int count>
 struct alignas(count * sizeof(Item)) Run {
   Item items[count];
 };
 
-/// Reads the part of a run that lies in the frame.
 template <bool vector, class Item, int count>
 __device__ void load_run(const Item* from, int inside, Item (&items)[count]) {
   if constexpr (vector) {
@@ -31,7 +30,7 @@ __device__ void load_run(const Item* from, int inside, Item (&items)[count]) {
   }
 }
 
-/// Stores of whole runs: the compiler would take structs apart.
+/// Vector stores; the compiler would split structs.
 __device__ inline void store_whole(const QuantCode (&codes)[4], QuantCode* to) {
   const std::uint32_t low = codes[0] | static_cast<std::uint32_t>(codes[1]) << 16;
   const std::uint32_t high = codes[2] | static_cast<std::uint32_t>(codes[3]) << 16;
@@ -47,7 +46,6 @@ __device__ inline void store_whole(const double (&values)[2], double* to) {
   *reinterpret_cast<double2*>(to) = make_double2(values[0], values[1]);
 }
 
-/// Stores the part of a run that lies in the frame.
 template <bool vector, class Item, int count>
 __device__ void store_run(const Item (&items)[count], int inside, Item* to) {
   if constexpr (vector) {
@@ -59,8 +57,7 @@ __device__ void store_run(const Item (&items)[count], int inside, Item* to) {
   }
 }
 
-/// Makes patches of those of a run's values that would not come back within the bound. Not inlined:
-/// rare.
+/// Adds patches of values beyond the bound. Not inlined: rare.
 template <class T>
 __device__ __noinline__ void resolve(const LorenzoFrame<T>& frame, const T* values,
                                      const ExceptionSets& exceptions, std::uint64_t point,
@@ -73,13 +70,13 @@ __device__ __noinline__ void resolve(const LorenzoFrame<T>& frame, const T* valu
   }
 }
 
-/// The codes of a run, less one, before it is known whether there are such.
+/// Codes - 1, unchecked: out of range for outliers.
 template <int run>
 struct RunPlaces {
   std::uint32_t of[run];
 };
 
-/// Stores and counts codes of which some are outliers or lie beyond the frame. Not inlined: rare.
+/// Stores codes with outliers or outside the frame. Not inlined: rare.
 template <int run>
 __device__ __noinline__ void put_singly(RunPlaces<run> places, std::int32_t radius,
                                         std::uint64_t point, int inside, QuantCode* codes,
@@ -95,7 +92,7 @@ __device__ __noinline__ void put_singly(RunPlaces<run> places, std::int32_t radi
   }
 }
 
-/// Codes chunks of a frame without missing points whose integers fit 32 bits.
+/// For frames without missing points whose integers fit 32 bits.
 template <class T, class Shape, bool vector>
 class RunEncoder {
   static constexpr int run = Shape::run;
@@ -107,7 +104,7 @@ class RunEncoder {
 
   __device__ void encode(const Lane<Shape>& at) {
     const Extents3& e = frame_.extents;
-    std::int32_t plane[Shape::rows][run] = {};  // differences along x and y of the slice before
+    std::int32_t plane[Shape::rows][run] = {};  // differences along x and y in the previous slice
 #pragma unroll 1
     for (int z = 0; z < Shape::slices && at.first[0] + z < e[0]; ++z) {
       const std::uint64_t start = ((at.first[0] + z) * e[1] + at.y(0)) * e[2] + at.x(0);
@@ -125,8 +122,8 @@ class RunEncoder {
       load_run<vector>(values_ + start + row * at.row_stride(e), at.points_inside(row, e),
                        value[row]);
     }
-    std::int32_t above[run] = {};  // differences along x of the row before
-    std::int32_t carry = 0;        // of a line's part before: its last integer
+    std::int32_t above[run] = {};  // differences along x in the previous row
+    std::int32_t carry = 0;        // last integer of the line's previous part
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
       std::int32_t integer[run];
@@ -150,7 +147,7 @@ class RunEncoder {
     }
   }
 
-  /// Returns whether all values certainly come back within the bound.
+  /// Returns whether all values are certainly within the bound.
   __device__ bool quantise(const T (&value)[run], std::int32_t (&integer)[run]) const {
     bool certain = true;
 #pragma unroll
@@ -163,7 +160,6 @@ class RunEncoder {
     return certain;
   }
 
-  /// Stores and counts codes.
   __device__ void put(const RunPlaces<run>& places, std::uint64_t point, int inside) const {
     const auto reach = 2 * static_cast<std::uint32_t>(frame_.radius) - 1;
     bool usual = vector || inside == run;
@@ -190,7 +186,7 @@ class RunEncoder {
 
 extern __shared__ std::uint32_t shared_bins[];
 
-/// Warps take `tiles` tiles each, so that blocks have something to count.
+/// `tiles` per warp: more codes per block's histogram.
 template <class T, class Shape, bool vector>
 __global__ void __launch_bounds__(LorenzoPolicy::threads)
     encode_runs(const __grid_constant__ LorenzoFrame<T> frame, std::uint32_t tiles, const T* values,
@@ -207,7 +203,6 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
   counter.finish();
 }
 
-/// The partial sum over a warp's lanes within each row of a chunk, without this lane's.
 template <class Shape, class Int>
 __device__ Int sum_before(Int own, unsigned lane) {
   Int sum = own;
@@ -225,8 +220,7 @@ __device__ __noinline__ std::int64_t outlier_at(const SparseView& outliers, std:
   return unzigzag(outliers.find(point));
 }
 
-/// Restores chunks. Sums in unsigned integers, which wrap: those of a damaged archive may leave any
-/// range.
+/// Unsigned sums, because those of damaged archives may overflow.
 template <class T, class UInt, class Shape, bool vector>
 __global__ void __launch_bounds__(LorenzoPolicy::threads)
     decode_runs(const __grid_constant__ LorenzoFrame<T> frame, const QuantCode* codes,
@@ -284,7 +278,7 @@ __global__ void __launch_bounds__(LorenzoPolicy::threads)
   }
 }
 
-/// Whether kernels can access the rows of values and codes by whole runs.
+/// Whether rows of values and codes are aligned to runs.
 template <class T>
 bool allows_runs(const Extents3& extents, const T* values, const QuantCode* codes) {
   const auto aligned = [](const auto* pointer) {
