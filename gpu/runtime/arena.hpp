@@ -10,7 +10,6 @@
 
 namespace cuszi::gpu {
 
-/// Where an arena's memory comes from.
 struct DeviceMemory {
   static void* allocate(ByteCount size) {
     void* memory = nullptr;
@@ -26,7 +25,7 @@ struct DeviceMemory {
   static void release(void* memory) { cudaFree(memory); }
 };
 
-/// Page-locked host memory, which the device reads and writes too.
+/// Page-locked host memory, accessible from the device.
 struct PinnedMemory {
   static void* allocate(ByteCount size) {
     void* memory = nullptr;
@@ -36,8 +35,7 @@ struct PinnedMemory {
   static void release(void* memory) { cudaFreeHost(memory); }
 };
 
-/// Memory that is taken piece by piece and given back all at once. The first frame finds its size;
-/// from the second on there is one block and nothing is allocated.
+/// Freed as a whole. After the first frame it is a single block and allocates nothing.
 template <class Memory>
 class Arena {
  public:
@@ -46,7 +44,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena() { release(); }
 
-  /// Room for `count` values, not initialised, valid until the next reset().
+  /// Uninitialised, valid until reset().
   template <class T>
   T* take(ByteCount count) {
     const ByteCount size =
@@ -64,10 +62,10 @@ class Arena {
     return reinterpret_cast<T*>(memory);
   }
 
-  /// A piece of this that is no longer needed: what fits in there is taken from it.
+  /// Reuses a piece that is no longer needed for takes that fit.
   void lend(MutableBytes piece) { lent_ = piece; }
 
-  /// Takes everything back; several blocks become one.
+  /// Frees all; several blocks become one.
   void reset() {
     lent_ = {};
     taken_ = 0;
@@ -84,7 +82,6 @@ class Arena {
     });
   }
 
-  /// The most that was ever in use.
   ByteCount peak() const { return peak_; }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// Starts to copy 4 or 8 aligned bytes from global to shared memory, past the registers.
+/// cp.async of 4 or 8 aligned bytes from global to shared memory.
 template <ByteCount size>
 __device__ inline void copy_async(void* shared, const void* global) {
   static_assert(size == 4 || size == 8);
@@ -14,8 +14,7 @@ __device__ inline void copy_async(void* shared, const void* global) {
                : "memory");
 }
 
-/// Starts an asynchronous copy of 4 bytes to shared memory. Only the first `size` bytes are read;
-/// zeros stand for the others.
+/// cp.async of 4 bytes; only the first `size` are read, the rest are zeros.
 __device__ inline void copy_word_async(void* shared, const void* global, unsigned size) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
@@ -23,7 +22,7 @@ __device__ inline void copy_word_async(void* shared, const void* global, unsigne
                : "memory");
 }
 
-/// Waits for the copies that this thread has started.
+/// For this thread's copies.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace cuszi::gpu

@@ -5,7 +5,7 @@
 
 namespace cuszi::gpu {
 
-/// Little-endian numbers at any address: sections start at any byte.
+/// Little-endian, unaligned: sections start at any byte.
 __device__ inline void put_bytes(std::byte* to, std::uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
 }

@@ -11,7 +11,7 @@
 
 namespace cuszi::gpu {
 
-/// What kernels may find wrong with an archive, as bits of one word.
+/// Damage of an archive found by kernels, as bits.
 enum Flaw : std::uint32_t {
   codes_leave_chunk = 1,
   bad_chunk_index = 2,
@@ -24,12 +24,11 @@ enum Flaw : std::uint32_t {
   bad_anchors = 256,
 };
 
-/// Where the steps of a frame run and take their memory from: a device, its streams, an arena of
-/// its memory, one of page-locked memory for what travels, threads of the host.
+/// A device, its streams, arenas of device and pinned memory, host threads.
 class DeviceContext {
  public:
   explicit DeviceContext(Device device = Device::in_use()) : device_(std::move(device)) {}
-  /// For short steps that are to be made soon, beside those of another context.
+  /// High priority, for short steps beside another context.
   DeviceContext(Device device, unsigned host_threads)
       : device_(std::move(device)), streams_(true), host_(host_threads) {}
 
@@ -39,10 +38,8 @@ class DeviceContext {
   cudaStream_t stream() const { return streams_.current(); }
   void sync() const { streams_.sync(); }
 
-  /// For what the host decides between kernels.
   HostThreads& host() { return host_; }
 
-  /// Forgets the last frame.
   void reset() {
     for (std::size_t i = 0; i < others_in_use_; ++i) others_[i]->reset();
     others_in_use_ = 0;
@@ -54,7 +51,7 @@ class DeviceContext {
 
   const Arena<DeviceMemory>& memory() const { return memory_; }
 
-  /// Room on the device for `count` values, not initialised, valid until the next reset().
+  /// Uninitialised device memory, valid until reset().
   template <class T>
   T* take(ByteCount count) {
     return memory_.take<T>(count);
@@ -65,16 +62,15 @@ class DeviceContext {
     check(cudaMemsetAsync(memory, 0, count * sizeof(T), stream()), "clear memory");
     return memory;
   }
-  /// Room in page-locked memory.
   template <class T>
   T* take_pinned(ByteCount count) {
     return pinned_.take<T>(count);
   }
 
-  /// A piece of what was taken that nothing given to the main stream from here on needs.
+  /// Reuses a piece that no later work of the main stream needs.
   void lend(MutableBytes piece) { memory_.lend(piece); }
 
-  /// Others of the same device, for what goes on side by side; reset with this one.
+  /// For concurrent work; reset with this one.
   DeviceContext& other(std::size_t number) {
     constexpr unsigned host_threads = 3;  // there are several
     while (others_.size() <= number)
@@ -83,7 +79,7 @@ class DeviceContext {
     return *others_[number];
   }
 
-  /// The word in which kernels set Flaw bits.
+  /// A word on the device for Flaw bits.
   std::uint32_t* flaws() {
     if (flaws_ == nullptr) flaws_ = take_zeroed<std::uint32_t>(1);
     return flaws_;
@@ -100,17 +96,14 @@ class DeviceContext {
   std::size_t others_in_use_ = 0;  ///< since the last reset()
 };
 
-/// Device memory for several attempts at a frame, one after the other, which take about the same.
 class FrameMemory {
  public:
-  /// Keeps `gpu`.
+  /// Keeps a reference.
   explicit FrameMemory(DeviceContext& gpu) : gpu_(gpu) {}
 
-  /// Takes everything back.
   void reset() { next_ = 0; }
 
-  /// Room for `count` values, not initialised, valid until the next reset() and as long as the
-  /// frame.
+  /// Uninitialised, valid until reset() and within the frame.
   template <class T>
   T* take(ByteCount count) {
     if (next_ == pieces_.size()) pieces_.emplace_back();

@@ -11,9 +11,9 @@ struct CopyPolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned threads_of_small = 32;
   static constexpr ByteCount bytes_of_block = 4096;
-  static constexpr ByteCount bytes_of_few = 1024;  ///< for which few threads do
-  static constexpr ByteCount most_blocks = 64;     ///< of a piece
-  static constexpr std::size_t pieces = 64;        ///< that fit into a launch's arguments
+  static constexpr ByteCount bytes_of_few = 1024;  ///< copied by few threads
+  static constexpr ByteCount most_blocks = 64;     ///< per piece
+  static constexpr std::size_t pieces = 64;        ///< in a launch's arguments
 };
 
 template <std::size_t count>
@@ -21,7 +21,7 @@ struct CopyPieces {
   CopyPiece of[count];
 };
 
-/// By 8 bytes at a time where both sides are aligned; a row of thread blocks per piece.
+/// By 8 bytes if both sides are aligned; one row of thread blocks per piece.
 template <std::size_t count>
 __global__ void __launch_bounds__(CopyPolicy::threads)
     copy_pieces(__grid_constant__ const CopyPieces<count> pieces) {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(CopyPolicy::threads)
     piece.to[i] = piece.from[i];
 }
 
-/// Pieces that begin at any address, by 8 bytes at a time; a row of thread blocks per piece.
+/// Unaligned; one row of thread blocks per piece.
 __global__ void __launch_bounds__(CopyPolicy::threads) copy_many_pieces(const CopyPiece* pieces) {
   copy_piece(pieces[blockIdx.y]);
 }

@@ -8,13 +8,12 @@
 
 namespace cuszi::gpu {
 
-/// `size` bytes to be copied; each side is the device's memory or page-locked.
+/// Each side is device or pinned memory.
 struct CopyPiece {
   std::byte* to;
   const std::byte* from;
   ByteCount size;
 
-  /// `count` values.
   template <class T>
   static CopyPiece of(T* to, const T* from, ByteCount count) {
     return {reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
@@ -22,44 +21,42 @@ struct CopyPiece {
   }
 };
 
-/// A kernel copies a piece of this size or less sooner than a copy engine is handed it.
+/// Up to this size a kernel is faster than a copy engine.
 inline constexpr ByteCount most_kernel_copy = 16384;
 
-/// Copies a piece by a thread block.
+/// By one thread block.
 void copy_by_kernel(const CopyPiece& piece, cudaStream_t stream);
 
-/// Pieces that are copied side by side by a kernel, since one after the other they take as long as
-/// their launches.
+/// Pieces copied by one kernel, which saves launches.
 class CopyList {
  public:
   void add(const CopyPiece& piece) {
     if (piece.size != 0) pieces_.push_back(piece);
   }
-  /// Gives all pieces to the stream, after which the list is empty.
+  /// Enqueues the copies and clears the list.
   void run(cudaStream_t stream);
 
  private:
   std::vector<CopyPiece> pieces_;
 };
 
-/// Copies many pieces, up to 65535, that begin at any address in the device's memory. They are few
-/// bytes or about as large.
+/// Copies up to 65535 unaligned pieces of device memory, small or of similar size.
 void copy_many(DeviceContext& gpu, std::span<const CopyPiece> pieces);
 
-/// Whether kernels may access `memory`: that of a device, or managed.
+/// Device or managed memory.
 bool is_on_device(const void* memory);
 
-/// `bytes` in the device's memory: themselves, or a copy on its way there.
+/// `bytes` if in device memory, else a copy there (asynchronous).
 Bytes bring(DeviceContext& gpu, Bytes bytes);
 
-/// Starts a copy of `count` values between memories of any kind.
+/// Asynchronous, between any memories.
 template <class T>
 void start_copy(DeviceContext& gpu, T* to, const T* from, ByteCount count) {
   if (count == 0) return;
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, gpu.stream()), "copy");
 }
 
-/// Starts a copy of `count` values between the device's memory and page-locked one.
+/// Asynchronous, between device and pinned memory.
 template <class T>
 void copy_pinned(DeviceContext& gpu, T* to, const T* from, ByteCount count) {
   if (count * sizeof(T) > most_kernel_copy)
@@ -68,7 +65,7 @@ void copy_pinned(DeviceContext& gpu, T* to, const T* from, ByteCount count) {
     copy_by_kernel(CopyPiece::of(to, from, count), gpu.stream());
 }
 
-/// A copy in page-locked memory of `count` values, which may change right after.
+/// A pinned copy; `values` may change afterwards.
 template <class T>
 T* stage(DeviceContext& gpu, const T* values, ByteCount count) {
   T* const copy = gpu.take_pinned<T>(count);
@@ -76,15 +73,14 @@ T* stage(DeviceContext& gpu, const T* values, ByteCount count) {
   return copy;
 }
 
-/// A copy on the device of `count` values in host memory, which may change right after.
+/// A device copy (asynchronous); `values` may change afterwards.
 template <class T>
 T* upload(DeviceContext& gpu, const T* values, ByteCount count) {
   T* const memory = gpu.take<T>(count);
   copy_pinned(gpu, memory, stage(gpu, values, count), count);
   return memory;
 }
-/// A copy on the device of `count` values in host memory, made together with the other copies of
-/// `list`. The values may change right after.
+/// As above, with the copies of `list`.
 template <class T>
 T* upload(DeviceContext& gpu, const T* values, ByteCount count, CopyList& list) {
   T* const memory = gpu.take<T>(count);
@@ -92,15 +88,14 @@ T* upload(DeviceContext& gpu, const T* values, ByteCount count, CopyList& list) 
   return memory;
 }
 
-/// `count` values on their way to the host; they have arrived after the next sync().
+/// Pinned memory, valid after the next sync().
 template <class T>
 const T* download(DeviceContext& gpu, const T* values, ByteCount count) {
   T* const host = gpu.take_pinned<T>(count);
   copy_pinned(gpu, host, values, count);
   return host;
 }
-/// `count` values on their way to the host, copied together with the others of `list`; they have
-/// arrived after the next sync() behind that copy.
+/// Pinned memory, valid after `list` has run and the next sync().
 template <class T>
 const T* download(DeviceContext& gpu, const T* values, ByteCount count, CopyList& list) {
   T* const host = gpu.take_pinned<T>(count);

@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// The 8 bytes at any address, by words that hold any of them.
+/// Unaligned load by aligned words that contain the bytes.
 __device__ inline std::uint64_t eight_bytes(const std::byte* from) {
   const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 8) * 8;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(from - shift / 8);
@@ -12,14 +12,13 @@ __device__ inline std::uint64_t eight_bytes(const std::byte* from) {
   return (words[0] >> shift) | (words[1] << (64 - shift));
 }
 
-/// How many times eight_bytes() can read on from an address without a word beyond `size` bytes.
+/// How often eight_bytes() can read from an address without leaving `size` bytes.
 __device__ inline ByteCount words_inside(const std::byte* from, ByteCount size) {
   if (reinterpret_cast<std::uintptr_t>(from) % 8 == 0) return size / 8;
   return size < 8 ? 0 : (size - 8) / 8;
 }
 
-/// Copies a piece that begins at any address, by 8 bytes at a time and the thread blocks of a row
-/// of the grid.
+/// Unaligned copy by 8 bytes, by a row of thread blocks.
 __device__ inline void copy_piece(const CopyPiece& piece) {
   const auto misplaced = static_cast<unsigned>(-reinterpret_cast<std::uintptr_t>(piece.to) % 8);
   const ByteCount before = misplaced < piece.size ? misplaced : piece.size;

@@ -6,14 +6,14 @@
 
 namespace cuszi::gpu {
 
-/// What steps know of a device, asked of it once. What an archive holds must not depend on it.
+/// Properties of a device. Archives must not depend on them.
 struct Device {
   int number = 0;
   std::string name;
   unsigned multiprocessors = 0;
-  unsigned shared_bytes = 0;  ///< of a thread block at most, static and dynamic together
+  unsigned shared_bytes = 0;  ///< static and dynamic, per thread block
 
-  /// The device in use. Throws DeviceError.
+  /// Throws DeviceError.
   static Device in_use() {
     Device device;
     check(cudaGetDevice(&device.number), "tell the device in use");
@@ -26,9 +26,8 @@ struct Device {
   }
 };
 
-/// Raises a kernel's limit of dynamic shared memory to all that the device has beside the kernel's
-/// static one, and returns it in bytes. The limit belongs to the process: one that follows from a
-/// launch would refuse what another thread launches. Throws DeviceError.
+/// Raises a kernel's limit to the maximum and returns it. The limit is per process: a smaller one
+/// could fail another thread's launch. Throws DeviceError.
 template <class... Params>
 unsigned raise_shared_limit(const Device& device, void (*kernel)(Params...)) {
   const auto* const function = reinterpret_cast<const void*>(kernel);

@@ -8,7 +8,7 @@
 
 namespace cuszi::gpu {
 
-/// Integers in the order of numbers, for atomic operations; 0 is less than those of all numbers.
+/// Order-preserving integers for atomics; 0 is below all numbers.
 CUSZI_HD inline std::uint64_t in_order(double value) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -19,10 +19,10 @@ CUSZI_HD inline double from_order(std::uint64_t number) {
   return std::bit_cast<double>((number & sign) != 0 ? number ^ sign : ~number);
 }
 
-/// The least and the largest of numbers, put together by many threads; none yet if all is 0.
+/// Minimum and maximum by atomics; empty if zeroed.
 class SharedExtremes {
  public:
-  /// By one thread, instead of whatever stood there.
+  /// By a single thread; overwrites.
   __device__ void set(bool any, double min, double max) {
     least_ = any ? ~in_order(min) : 0;
     largest_ = any ? in_order(max) : 0;
@@ -42,13 +42,13 @@ class SharedExtremes {
   CUSZI_HD double max() const { return from_order(largest_); }
 
  private:
-  /// Few threads have more to tell than those before.
+  /// Reads first, because few threads extend the range.
   __device__ static void raise(std::uint64_t& total, std::uint64_t value) {
     if (value > *static_cast<volatile std::uint64_t*>(&total))
       atomicMax(reinterpret_cast<unsigned long long*>(&total), value);
   }
 
-  std::uint64_t least_;  ///< the complement of in_order(), which is more than 0 too
+  std::uint64_t least_;  ///< in_order(), never 0
   std::uint64_t largest_;
 };
 

@@ -16,12 +16,11 @@ constexpr std::uint32_t is_open = std::uint32_t{1} << 31;  ///< bit of HostThrea
 
 }  // namespace
 
-/// What the caller's thread and others share. Nobody locks anything: where a dozen threads wake up
-/// for a job of some microseconds, a lock is what they would wait for.
+/// Lock-free: a dozen threads that wake for a job of microseconds would contend.
 struct HostThreads::Job {
   std::size_t count;
   const std::function<void(std::size_t)>& each;
-  int threads;  ///< that each of those who take part may use in turn
+  int threads;  ///< for nested loops of each participant
   std::atomic<std::size_t> next{0};
   std::mutex guard;
   std::exception_ptr error;  ///< guarded
@@ -45,7 +44,7 @@ HostThreads::~HostThreads() {
 }
 
 void HostThreads::for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
-  if (count == 1) return each(0);  // may be called by a thread of these
+  if (count == 1) return each(0);  // may be called from a worker
   const int threads = threads_in_use();
   Job job{count, each, threads, {}, {}, {}};
   if (count > 1 && threads > 1) {
@@ -66,18 +65,16 @@ void HostThreads::start() {
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
-    // No more threads are to be had: those that are there do.
+    // Continues with fewer threads.
   }
 }
 
-/// Wakes as many threads as are missing for `count` to be awake.
 void HostThreads::wake(std::size_t count) {
   count = std::min(count, threads_.size());
   for (std::size_t i = awake_; i < count; ++i) rounds_.notify_one();
 }
 
-/// Waits for the next job, at first without sleeping: to wake a thread takes as long as many a job
-/// does, and those of a frame come in quick succession.
+/// Spins before sleeping: waking costs as much as many jobs, which come in quick succession.
 void HostThreads::await_change(std::uint32_t seen) {
   constexpr auto soon = std::chrono::microseconds(200);
   const auto end = std::chrono::steady_clock::now() + soon;
@@ -87,7 +84,6 @@ void HostThreads::await_change(std::uint32_t seen) {
   rounds_.wait(seen);
 }
 
-/// Enters the job, if it is open.
 bool HostThreads::join() {
   std::uint32_t inside = inside_;
   while ((inside & is_open) != 0) {

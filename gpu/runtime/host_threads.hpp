@@ -9,18 +9,17 @@
 
 namespace cuszi::gpu {
 
-/// Threads of the host for what it decides between kernels. They are started by the first call and
-/// sleep between calls; a call does not wait for those that wake up late, and wakes no more than it
-/// has items for.
+/// For decisions between kernels. Threads start on the first call and sleep between calls. A call
+/// wakes at most one per item, and does not wait for late ones.
 class HostThreads {
  public:
-  /// Uses at most `most` threads, the caller's among them.
+  /// `most` includes the caller's thread.
   explicit HostThreads(unsigned most = 16) : most_(most) {}
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;
   ~HostThreads();
 
-  /// Calls each(i) for all i below `count`, in any order. Throws what one of the calls has thrown.
+  /// Calls each(i) for i in [0, count), in any order. Rethrows an exception.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
 
  private:
@@ -34,9 +33,9 @@ class HostThreads {
 
   unsigned most_;
   std::atomic<std::uint32_t> rounds_ = 0;  ///< jobs so far
-  std::atomic<std::uint32_t> inside_ = 0;  ///< other threads in the job; is_open
-  std::atomic<Job*> job_ = nullptr;        ///< that others may take part in while it is open
-  std::atomic<std::uint32_t> awake_ = 0;   ///< other threads that need not be woken
+  std::atomic<std::uint32_t> inside_ = 0;  ///< other threads in the job, and is_open
+  std::atomic<Job*> job_ = nullptr;        ///< valid while open
+  std::atomic<std::uint32_t> awake_ = 0;   ///< other threads, spinning
   std::atomic<bool> is_ending_ = false;
   std::vector<std::thread> threads_;
 };

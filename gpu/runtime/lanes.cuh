@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// Steps of core's solve_in_place() for rows side by side, one per lane of a warp.
+/// Executor of core's solve_in_place(): one row per lane.
 struct RowsOfWarp {
   unsigned lane;
 
@@ -16,7 +16,6 @@ struct RowsOfWarp {
   }
 };
 
-/// Shared memory for what has a constructor, which shared variables may not have.
 template <class State>
 struct alignas(State) Uninitialised {
   std::byte bytes[sizeof(State)];

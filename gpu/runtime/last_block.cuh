@@ -2,8 +2,8 @@
 
 namespace cuszi::gpu {
 
-/// Whether all other thread blocks of the launch have come here before this one, which then sees
-/// what they have written. `blocks_done` is 0 before the launch. By all threads of a block.
+/// True in the last thread block to arrive; the others' writes are then visible. `blocks_done` must
+/// start at 0. Called by all threads.
 __device__ inline bool is_last_block(unsigned* blocks_done) {
   __shared__ bool is_last;
   __threadfence();

@@ -8,7 +8,7 @@
 
 namespace cuszi::gpu {
 
-/// A number of thread blocks as a launch takes it. Throws DeviceError if that is too small for it.
+/// Throws DeviceError if a launch cannot have so many blocks.
 inline unsigned grid_of(std::uint64_t blocks) {
   constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 1;
   if (blocks > most) {
@@ -19,24 +19,23 @@ inline unsigned grid_of(std::uint64_t blocks) {
   return static_cast<unsigned>(blocks);
 }
 
-/// Blocks of `threads` threads for `count` items, one item a thread. Throws DeviceError.
+/// One item per thread. Throws DeviceError.
 inline unsigned blocks_for(std::uint64_t count, unsigned threads) {
   return grid_of(ceil_div(count, threads));
 }
 
-/// How kernels are launched whose threads take one item each, or items in turn.
+/// Kernels with one item per thread, or grid-stride loops.
 struct ItemPolicy {
   static constexpr unsigned threads = 256;
 
-  /// The number of this thread: its item, or its first one.
   __device__ static std::uint64_t first() {
     return std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   }
-  /// The threads of the launch: how far apart the items of a thread are.
+  /// Grid stride.
   __device__ static std::uint64_t step() { return std::uint64_t{gridDim.x} * threads; }
 };
 
-/// Launches a kernel with a thread for each of `items` items, of which there is at least one.
+/// One thread per item; at least one item.
 template <class... Params, class... Args>
 void launch_items(DeviceContext& gpu, const char* name, std::uint64_t items,
                   void (*kernel)(Params...), const Args&... args) {
@@ -44,8 +43,7 @@ void launch_items(DeviceContext& gpu, const char* name, std::uint64_t items,
   check_launch(name);
 }
 
-/// Launches a kernel whose threads take `items` items in turn, with at most `blocks` thread blocks
-/// per multiprocessor.
+/// Grid-stride loop with at most `blocks` thread blocks per multiprocessor.
 template <class... Params, class... Args>
 void launch_in_turn(DeviceContext& gpu, const char* name, std::uint64_t items, unsigned blocks,
                     void (*kernel)(Params...), const Args&... args) {

@@ -8,21 +8,18 @@
 
 namespace cuszi::gpu {
 
-/// The work of a launch that has but one frame, block by block.
 template <class Task>
 struct OneFrame {
   Task task;
 
-  static constexpr unsigned shared_words = 1;  // none
+  static constexpr unsigned shared_words = 1;
 
-  /// The task of this block, and the block's number in it.
   __device__ const Task& find(std::uint32_t* /*shared*/, unsigned& block) const {
     block = blockIdx.x;
     return task;
   }
 };
 
-/// Brings a task to shared memory by the threads of a block.
 template <class Task>
 __device__ const Task& bring_task(const Task& there, std::uint32_t* shared) {
   static_assert(sizeof(Task) % sizeof(std::uint32_t) == 0);
@@ -32,7 +29,7 @@ __device__ const Task& bring_task(const Task& there, std::uint32_t* shared) {
   return *reinterpret_cast<const Task*>(shared);
 }
 
-/// The work of a launch that has one frame, whose task a kernel before has written.
+/// A launch for one frame, whose task an earlier kernel wrote.
 template <class Task>
 struct FrameOnDevice {
   const Task* task;
@@ -45,7 +42,6 @@ struct FrameOnDevice {
   }
 };
 
-/// A frame of a launch of many: its blocks follow those of the frames before.
 template <class Task>
 struct FrameOfMany {
   Task task;
@@ -53,15 +49,14 @@ struct FrameOfMany {
   std::uint32_t blocks;
 };
 
-/// The work of a launch that has many frames.
 template <class Task>
 struct ManyFrames {
   const FrameOfMany<Task>* frames;
-  const std::uint32_t* of_block;  ///< the frame of each block
+  const std::uint32_t* of_block;  ///< frame of each block
 
   static constexpr unsigned shared_words = sizeof(FrameOfMany<Task>) / sizeof(std::uint32_t);
 
-  /// Brings the task to the `shared_words` of shared memory.
+  /// `shared` has `shared_words` words.
   __device__ const Task& find(std::uint32_t* shared, unsigned& block) const {
     const FrameOfMany<Task>& here = bring_task(frames[of_block[blockIdx.x]], shared);
     block = blockIdx.x - here.first_block;
@@ -69,7 +64,7 @@ struct ManyFrames {
   }
 };
 
-/// Writes down the frame of each block; a thread block per frame.
+/// One thread block per frame.
 template <class Task>
 __global__ void number_blocks(const FrameOfMany<Task>* frames, std::uint32_t* of_block) {
   const FrameOfMany<Task>& frame = frames[blockIdx.x];
@@ -77,10 +72,10 @@ __global__ void number_blocks(const FrameOfMany<Task>* frames, std::uint32_t* of
     of_block[frame.first_block + i] = blockIdx.x;
 }
 
-/// Calls each(i) for all i below `count` by the threads of the host that the caller's loops take.
+/// Calls each(i) for i in [0, count) on host threads.
 template <class F>
 void for_each_of_many(DeviceContext& gpu, std::size_t count, const F& each) {
-  constexpr std::size_t fewest_at_once = 32;  // less work does not pay to wake a thread
+  constexpr std::size_t fewest_at_once = 32;  // less does not pay for waking a thread
   const std::size_t parts =
       std::min(static_cast<std::size_t>(threads_in_use()), ceil_div(count, fewest_at_once));
   gpu.host().for_each(parts, [&](std::size_t part) {
@@ -88,8 +83,7 @@ void for_each_of_many(DeviceContext& gpu, std::size_t count, const F& each) {
   });
 }
 
-/// Brings the tasks of `blocks.size()` frames, each of so many blocks, to the device. task_of(i) is
-/// called by several threads.
+/// Uploads tasks of `blocks.size()` frames. task_of(i) is called concurrently.
 template <class Task, class TaskOf>
 ManyFrames<Task> bring_many(DeviceContext& gpu, std::span<const std::uint32_t> blocks,
                             const TaskOf& task_of) {

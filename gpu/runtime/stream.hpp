@@ -4,10 +4,9 @@
 
 namespace cuszi::gpu {
 
-/// A CUDA stream that ends with its owner.
 class Stream {
  public:
-  /// Where there is a choice, thread blocks of streams of high priority come first.
+  /// Thread blocks of high-priority streams are scheduled first.
   explicit Stream(bool high_priority = false) {
     int last = 0;
     int first = 0;
@@ -26,7 +25,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// A CUDA event, without times, that ends with its owner.
+/// Without timing.
 class Event {
  public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event"); }
@@ -34,12 +33,12 @@ class Event {
   Event& operator=(const Event&) = delete;
   ~Event() { cudaEventDestroy(event_); }
 
-  /// Happens when all is done that the stream has been given so far.
+  /// Completes when the stream's work so far is done.
   void record(const Stream& stream) const { record(stream.get()); }
   void record(cudaStream_t stream) const {
     check(cudaEventRecord(event_, stream), "mark a point in a stream");
   }
-  /// What the stream is given from now on begins after the event.
+  /// Later work of the stream waits for the event.
   void hold(const Stream& stream) const { hold(stream.get()); }
   void hold(cudaStream_t stream) const {
     check(cudaStreamWaitEvent(stream, event_), "wait for another stream");
@@ -52,39 +51,36 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A main stream, and a side stream for what goes on beside it between fork() and join().
+/// A side stream for concurrent work between fork() and join().
 class StreamFork {
  public:
   explicit StreamFork(bool high_priority = false) : main_(high_priority), side_(high_priority) {}
 
-  /// The stream that is given work now: inside fork() the side stream, else the main one.
+  /// The side stream inside fork(), else the main one.
   cudaStream_t current() const { return stream().get(); }
 
-  /// Waits for the current stream.
   void sync() const { check(cudaStreamSynchronize(current()), "finish its work"); }
-  /// Waits for both streams.
   void sync_all() const {
     check(cudaStreamSynchronize(main_.get()), "finish its work");
     check(cudaStreamSynchronize(side_.get()), "finish its work");
   }
 
-  /// Remembers what the current stream has been given so far, for wait_for_mark().
+  /// Marks the current stream's work so far, for wait_for_mark().
   void mark() const { marked_.record(stream()); }
   void wait_for_mark() const { marked_.wait(); }
 
-  /// Calls `give`, which gives the side stream what goes on beside all that follows, until join().
-  /// It begins after all that the main stream has been given before.
+  /// give() enqueues work on the side stream, which starts after the main stream's work so far.
   template <class F>
   void fork(const F& give) {
     forked_.record(main_);
     fork_since(forked_, give);
   }
-  /// The fork() that begins after what was given before the mark.
+  /// Like fork(), but starting after the work before the mark.
   template <class F>
   void fork_since_mark(const F& give) {
     fork_since(marked_, give);
   }
-  /// What the main stream is given from now on begins after all that the side stream was given.
+  /// Later work of the main stream waits for the side stream.
   void join() const {
     forked_.record(side_);
     forked_.hold(main_);

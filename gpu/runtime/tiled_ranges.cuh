@@ -9,8 +9,7 @@
 
 namespace cuszi::gpu {
 
-/// Ranges of items that are cut into tiles of a fixed size, each of one range alone: a tile is what
-/// a thread block takes, so that one launch works on many ranges.
+/// Tiles of fixed size, one per thread block, so that a launch handles many ranges.
 struct TiledRanges {
   const std::uint32_t* first_tiles = nullptr;  ///< [range]
   std::uint32_t ranges = 0;
@@ -31,8 +30,7 @@ struct TiledRanges {
   }
 };
 
-/// Cuts ranges of these sizes into tiles of `tile_items` items each, the last one of a range
-/// perhaps smaller. They are on the device with the copies of `list`.
+/// The last tile of a range may be smaller. Valid after running `list`.
 inline TiledRanges tile_ranges(DeviceContext& gpu, std::span<const std::uint64_t> sizes,
                                std::uint32_t tile_items, CopyList& list) {
   std::vector<std::uint32_t> first_tiles;
