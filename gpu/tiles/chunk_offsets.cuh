@@ -4,8 +4,8 @@
 
 namespace cuszi::gpu {
 
-/// Where chunks begin, found by looking back at those before (Merrill and Garland 2016): each says
-/// its size as soon as it knows it, and the end of all up to it as soon as it knows that.
+/// Starts of chunks by decoupled look-back (Merrill and Garland 2016): chunks publish their size,
+/// then the inclusive prefix sum.
 class ChunkOffsets {
  public:
   __device__ ChunkOffsets(std::uint64_t* states, std::uint64_t chunk)
@@ -16,7 +16,7 @@ class ChunkOffsets {
     publish(words | (chunk_ == 0 ? is_end : is_size));
   }
 
-  /// By one warp; every lane gets the words before the chunk.
+  /// Returns the words before the chunk to every lane of a warp.
   __device__ std::uint64_t find(std::uint64_t words, unsigned lane) const {
     std::uint64_t before = 0;
     for (std::int64_t last = static_cast<std::int64_t>(chunk_) - 1; last >= 0; last -= 32) {

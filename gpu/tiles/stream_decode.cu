@@ -13,20 +13,18 @@ namespace {
 template <class T, class Shape>
 using StreamRestoreTask = TileRestoreTask<T, Shape, ValuesOfAnyWidth>;
 
-/// What an archive says, in the device's memory.
 template <class T, class Shape>
 struct DecodeState {
-  StreamRestoreTask<T, Shape> tiles;  ///< without chunks if the frame is not coded
+  StreamRestoreTask<T, Shape> tiles;  ///< no chunks if not coded
   const std::byte* payload;
-  std::uint64_t payload_bytes;  ///< 0 if the archive is none of such a frame
+  std::uint64_t payload_bytes;  ///< 0: not such an archive
   std::uint64_t payload_hash;
   FrameKind kind;
 };
 
-/// An archive on its way, as kernels take it.
 template <class T, class Shape>
 struct StreamDecodeTask {
-  StreamRestoreTask<T, Shape> tiles;  ///< but for what the archive says
+  StreamRestoreTask<T, Shape> tiles;  ///< except what the archive says
   DecodeState<T, Shape>* state;
   unsigned* blocks_done;
   std::uint64_t* hashes;  ///< of the payload's blocks
@@ -39,7 +37,6 @@ struct StreamDecodeTask {
 
 constexpr unsigned read_threads = 256;
 
-/// The first and the last bytes of an archive, which hold all but its payload.
 struct ArchiveEnds {
   static constexpr unsigned begin_bytes = 2 * DraftBytes::room;
   static constexpr unsigned end_bytes = 32;
@@ -48,7 +45,7 @@ struct ArchiveEnds {
   alignas(8) std::byte end[end_bytes];
 };
 
-/// Whether bytes are those of a draft, but for two gaps. By a warp.
+/// Compares with a draft, except [gap, gap_end) and from `last` on. By a warp.
 __device__ bool is_like(const std::byte* bytes, const DraftBytes& draft, unsigned size,
                         unsigned gap, unsigned gap_end, unsigned last) {
   bool same = true;
@@ -63,7 +60,7 @@ __device__ double get_double(const std::byte* from) {
   return std::bit_cast<double>(get_bytes(from, 8));
 }
 
-/// Reads what stands around the payload. By a warp, whose first thread fills in the state.
+/// Parses the bytes around the payload. By a warp; its first thread fills the state.
 template <class T, class Shape>
 class HeaderReader {
  public:
@@ -71,13 +68,13 @@ class HeaderReader {
                           const ArchiveEnds& ends, std::uint64_t size, std::uint64_t& room)
       : work_(work), draft_(draft), ends_(ends), size_(size), room_(room) {}
 
-  /// False if the archive is not as a StreamEncoding makes it.
+  /// Returns false if a StreamEncoding would not make this archive.
   __device__ bool read() { return read_header() && read_table() && read_footer(); }
 
  private:
   static constexpr unsigned hash_bytes = ArchiveDraft::hash_bytes;
 
-  /// Whether bytes in front of their block_hash have it.
+  /// By the block_hash behind the bytes.
   __device__ bool has_hash(const std::byte* bytes, unsigned size) const {
     const bool right = get_bytes(bytes + size, hash_bytes) == hash_of_few(bytes, size, room_);
     return __shfl_sync(~0U, right ? 1 : 0, 0) != 0;
@@ -95,7 +92,6 @@ class HeaderReader {
                     form.size - static_cast<unsigned>(archive_prefix_bytes) - hash_bytes);
   }
 
-  /// The draft of a table of this size; none if no draft of its kind has it.
   __device__ const DraftBytes* form_of(std::uint64_t table_bytes) {
     if (is_coded()) {
       for (code_size_bytes_ = 1; code_size_bytes_ <= ArchiveDraft::most_size_bytes;
@@ -125,7 +121,7 @@ class HeaderReader {
                                 unsigned hash) const {
     const unsigned range_end = draft_.min_at + 2 * sizeof(double);
     if (!is_coded()) return is_like(table, form, form.size, draft_.min_at, range_end, hash);
-    // Between the range and the half step stands what the predictor is called.
+    // The predictor's id is between the range and the half step.
     bool same = is_like(table, form, draft_.half_step_at, draft_.min_at, range_end, form.size);
     const unsigned behind = draft_.half_step_at + sizeof(double);
     for (unsigned i = behind + threadIdx.x; i < hash - code_size_bytes_; i += 32)
@@ -133,7 +129,6 @@ class HeaderReader {
     return __all_sync(~0U, same);
   }
 
-  /// Checks the numbers of a table, and keeps what they say.
   __device__ bool take_table(const std::byte* table, unsigned hash) {
     DecodeState<T, Shape>& state = *work_.state;
     const double min = get_double(table + draft_.min_at);
@@ -200,7 +195,7 @@ class HeaderReader {
   std::uint64_t payload_bytes_ = 0;
 };
 
-/// Brings both ends of an archive to shared memory.
+/// To shared memory.
 __device__ void read_ends(const std::byte* archive, std::uint64_t size, ArchiveEnds& ends) {
   for (unsigned i = threadIdx.x; i < ArchiveEnds::begin_bytes; i += read_threads)
     ends.begin[i] = i < size ? archive[i] : std::byte{0};
@@ -210,7 +205,7 @@ __device__ void read_ends(const std::byte* archive, std::uint64_t size, ArchiveE
   }
 }
 
-/// Reads all but the payload. One thread block, of which a warp understands it.
+/// A single thread block, one warp of which parses.
 template <class T, class Shape>
 __global__ void __launch_bounds__(read_threads)
     prepare_to_decode(const __grid_constant__ StreamDecodeTask<T, Shape> work,
@@ -233,7 +228,7 @@ __global__ void __launch_bounds__(read_threads)
   if (!reader.read() && threadIdx.x == 0) state.tiles.grid.chunks = 0;
 }
 
-/// Gives all points the one value that fills the payload, by a row of thread blocks.
+/// Restores a constant frame, by a row of thread blocks.
 template <class T, class Shape>
 __device__ void fill_values(const StreamRestoreTask<T, Shape>& task, const std::byte* payload,
                             std::uint64_t payload_bytes) {
@@ -249,7 +244,7 @@ __device__ void fill_values(const StreamRestoreTask<T, Shape>& task, const std::
     task.values[i] = restored;
 }
 
-/// Tells the caller whether all was right. By a warp.
+/// By a warp.
 template <class T, class Shape>
 __device__ void finish_values(const StreamDecodeTask<T, Shape>& work) {
   const DecodeState<T, Shape>& state = *work.state;
@@ -261,8 +256,8 @@ __device__ void finish_values(const StreamDecodeTask<T, Shape>& work) {
   if (threadIdx.x == 0) work.outcome.tell(right ? work.done : work.bad_archive, !right);
 }
 
-/// Hashes the payload's blocks, in the first row of thread blocks, and restores values that are not
-/// in tiles, in the other; the last of all does the rest.
+/// One row of thread blocks hashes the payload, the other restores frames without tiles; the last
+/// block reports.
 template <class T, class Shape>
 __global__ void __launch_bounds__(StreamPolicy::threads)
     check_payload(const __grid_constant__ StreamDecodeTask<T, Shape> work) {

@@ -10,8 +10,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// What kernels decide of a frame, in the device's memory. Tiles that cannot hold its sample have a
-/// task without chunks.
+/// A task has no chunks if its integers cannot hold the sample.
 template <class T, class Shape>
 struct EncodeState {
   TileTask<T, Shape> narrow;
@@ -19,16 +18,14 @@ struct EncodeState {
   double half_step;
 };
 
-/// A frame on its way, as kernels take it.
 template <class T, class Shape>
 struct StreamEncodeTask {
-  TileTask<T, Shape>
-      tiles;  ///< but for its quantiser's step; with the totals and states of `narrow`
+  TileTask<T, Shape> tiles;  ///< without the step; totals and states are those of `narrow`
   double bound;
   EncodeState<T, Shape>* state;
-  TileTotals* totals;     ///< of `narrow` and of `wide`
-  unsigned* blocks_done;  ///< the last word of what is to be zero from `totals` on
-  std::uint64_t* hashes;  ///< of the payload's blocks
+  TileTotals* totals;     ///< of `narrow` and `wide`
+  unsigned* blocks_done;  ///< end of the words from `totals` on to clear
+  std::uint64_t* hashes;
   std::byte* archive;
   std::uint64_t capacity;
   std::uint64_t* archive_size;
@@ -39,7 +36,7 @@ struct StreamEncodeTask {
 
 constexpr unsigned prepare_threads = 1024;
 
-/// Chooses the step from a sample, and which kernels are to code the frame. One thread block.
+/// Chooses step and kernels from a sample. A single thread block.
 template <class T, class Shape>
 __global__ void __launch_bounds__(prepare_threads)
     prepare_to_encode(const __grid_constant__ StreamEncodeTask<T, Shape> work) {
@@ -71,22 +68,21 @@ __global__ void __launch_bounds__(prepare_threads)
   state.wide.states = work.tiles.states + work.tiles.grid.chunks;
 }
 
-/// Whether the narrow tiles, which have been made, hold the frame.
 template <class T, class Shape>
 __device__ bool fits_narrow(const EncodeState<T, Shape>& state, const TileTotals& totals) {
   const TileTask<T, Shape>& narrow = state.narrow;
   const bool fits = fits_pairs(narrow.quantizer, totals.extremes.min(), totals.extremes.max());
-  return (narrow.grid.chunks != 0) & (totals.strange == 0) & fits;  // no load waits for another
+  return (narrow.grid.chunks != 0) & (totals.strange == 0) & fits;  // overlaps loads
 }
 
-/// Whether wide tiles are to hold it; not where they would meet values without integers, too.
+/// False also if wide tiles would meet values without integers.
 template <class T, class Shape>
 __device__ bool needs_wide(const EncodeState<T, Shape>& state, const TileTotals& of_narrow) {
   const bool fits = fits_narrow(state, of_narrow);
   return (state.wide.grid.chunks != 0) & (of_narrow.strange == 0) & !fits;
 }
 
-/// The work of a launch for wide tiles, which has none where narrow ones did.
+/// Without work if narrow tiles succeeded.
 template <class T, class Shape>
 struct WideIfNeeded {
   const EncodeState<T, Shape>* state;
@@ -101,13 +97,12 @@ struct WideIfNeeded {
   }
 };
 
-/// What the archive is to hold.
 struct Settled {
   const std::byte* payload;
   std::uint64_t payload_bytes;
   std::uint64_t frame_bytes;  ///< with its table
   std::uint64_t archive_bytes;
-  std::uint32_t table;  ///< the number of the draft, of coded frames; else most_size_bytes
+  std::uint32_t table;  ///< draft of a coded frame, else most_size_bytes
   double min;
   double max;
   bool fits;
@@ -124,8 +119,8 @@ struct Settled {
   }
 };
 
-/// Tiles, if they can hold the frame and are smaller than its values, else the values. A frame of
-/// one value is coded, too: what is restored is clamped to it.
+/// Tiles if they take fewer bytes than the values. Constant frames are coded too: restored values
+/// are clamped to the range.
 template <class T, class Shape>
 __device__ Settled settle(const StreamEncodeTask<T, Shape>& work, const ArchiveDraft& draft) {
   const bool narrow = fits_narrow(*work.state, work.totals[0]);
@@ -153,13 +148,12 @@ __device__ Settled settle(const StreamEncodeTask<T, Shape>& work, const ArchiveD
   return settled;
 }
 
-/// Copies bytes by a warp.
+/// By a warp.
 __device__ void copy_few(const std::byte* from, unsigned count, std::byte* to) {
   for (unsigned i = threadIdx.x % 32; i < count; i += 32) to[i] = from[i];
 }
 
-/// Writes all of the frame's table that does not depend on its payload's hash to shared memory. By
-/// a warp.
+/// Everything but hashes, in shared memory. By a warp.
 template <class T, class Shape>
 __device__ void begin_table(const StreamEncodeTask<T, Shape>& work, const ArchiveDraft& draft,
                             const Settled& settled, std::byte* table) {
@@ -176,7 +170,7 @@ __device__ void begin_table(const StreamEncodeTask<T, Shape>& work, const Archiv
                table + form.size - ArchiveDraft::payload_hash_before_end - settled.table - 1);
 }
 
-/// Writes a table, which has been begun, to its place. By the first warp; `room` is shared.
+/// Adds hashes and writes the table. By the first warp; `room` is shared.
 template <class T, class Shape>
 __device__ void finish_table(const StreamEncodeTask<T, Shape>& work, const ArchiveDraft& draft,
                              const Settled& settled, std::byte* table, std::uint64_t& room) {
@@ -193,7 +187,7 @@ __device__ void finish_table(const StreamEncodeTask<T, Shape>& work, const Archi
   copy_few(table, size, work.archive + draft.header.size);
 }
 
-/// Writes the archive's header and footer. By a warp; `footer` and `room` are shared.
+/// Header and footer. By a warp; `footer` and `room` are shared.
 template <class T, class Shape>
 __device__ void write_ends(const StreamEncodeTask<T, Shape>& work, const ArchiveDraft& draft,
                            const Settled& settled, std::byte* footer, std::uint64_t& room) {
@@ -211,9 +205,8 @@ __device__ void write_ends(const StreamEncodeTask<T, Shape>& work, const Archive
   copy_few(footer, form.size, work.archive + settled.archive_bytes - form.size);
 }
 
-/// Hashes the payload's blocks, in the first row of thread blocks, and puts it in its place between
-/// the archive's ends, in the other; the last of all writes the frame's table and tells the caller.
-/// What does not need the hashes is done meanwhile by the second warp.
+/// One row of thread blocks hashes the payload, the other copies it into the archive; second warps
+/// prepare what needs no hashes. The last block writes the table and reports.
 template <class T, class Shape>
 __global__ void __launch_bounds__(StreamPolicy::threads)
     write_archive(const __grid_constant__ StreamEncodeTask<T, Shape> work,
@@ -242,7 +235,6 @@ __global__ void __launch_bounds__(StreamPolicy::threads)
   work.outcome.tell(settled.fits ? work.done : work.no_room, !settled.fits);
 }
 
-/// What lies in the scratch memory of a frame.
 template <class T, class Shape>
 StreamEncodeTask<T, Shape> encode_task(const StreamEncoding& frame, ScratchPieces& scratch,
                                        std::uint64_t* first_failure) {

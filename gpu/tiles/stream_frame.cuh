@@ -9,11 +9,11 @@
 
 namespace cuszi::gpu {
 
-/// What kernels of a frame that the host does not see tell the next ones, and in the end the
-/// caller.
+/// Reports the outcome of a call to the caller.
 struct StreamOutcome {
   std::int32_t* status;
-  std::uint64_t* first_failure;  ///< of many calls: 0, or the number above the status
+  std::uint64_t* first_failure;  ///< of many calls: 0, or (number + 1) << 32
+                                 ///< status
   std::uint32_t number;
 
   __device__ void tell(std::int32_t result, bool failed) const {
@@ -23,8 +23,7 @@ struct StreamOutcome {
   }
 };
 
-/// Copies a task to the device's memory by the threads of a block, before its next barrier. A
-/// single thread, or an assignment, would wait for each of its words.
+/// By a thread block, which overlaps the words' stores. Needs a barrier afterwards.
 template <class Task>
 __device__ void put_task(const Task& task, Task& to) {
   static_assert(sizeof(Task) % sizeof(std::uint32_t) == 0);
@@ -34,15 +33,14 @@ __device__ void put_task(const Task& task, Task& to) {
     words[i] = from[i];
 }
 
-/// Hashes a block of a payload, which a thread block brings to shared memory: a few threads that
-/// wait for it again and again would take twice as long.
+/// Through shared memory: twice as fast as few threads that stall on global memory.
 __device__ inline void hash_payload_block(Bytes block, std::uint64_t& hash) {
   constexpr unsigned word_bytes = sizeof(std::uint64_t);
   __shared__ std::uint64_t words[hash_block_bytes / word_bytes];
   const auto length = static_cast<unsigned>(block.size());
   const std::byte* const from = block.data();
   const auto inside = static_cast<unsigned>(words_inside(from, length));
-  __syncthreads();  // of the block before
+  __syncthreads();  // for the previous block
   for (unsigned i = threadIdx.x; i < length / word_bytes; i += blockDim.x) {
     const std::byte* const at = from + i * word_bytes;
     const std::uint64_t word = i < inside ? eight_bytes(at) : get_bytes(at, word_bytes);
@@ -57,7 +55,7 @@ __device__ inline void hash_payload_block(Bytes block, std::uint64_t& hash) {
   if (threadIdx.x == 0) hash = found;
 }
 
-/// Hashes all blocks of a payload, by a row of thread blocks.
+/// By a row of thread blocks.
 __device__ inline void hash_payload(const std::byte* payload, std::uint64_t size,
                                     std::uint64_t* hashes) {
   for (std::uint64_t i = blockIdx.x; i * hash_block_bytes < size; i += gridDim.x) {
@@ -68,8 +66,7 @@ __device__ inline void hash_payload(const std::byte* payload, std::uint64_t size
   }
 }
 
-/// The block_hash of a payload whose blocks have these hashes, for the first thread of a warp. Few
-/// of them are brought to shared memory at once.
+/// In the first lane. Few hashes are loaded to shared memory first.
 __device__ inline std::uint64_t combined_hash(const std::uint64_t* hashes, std::uint64_t size) {
   constexpr unsigned few = 32;
   __shared__ std::uint64_t here[few];
@@ -80,8 +77,7 @@ __device__ inline std::uint64_t combined_hash(const std::uint64_t* hashes, std::
                   blocks * static_cast<unsigned>(sizeof(std::uint64_t)));
 }
 
-/// The block_hash of less than a block in shared memory, for the first thread of a warp. `room` is
-/// shared, too.
+/// Of less than a block, in the first lane. `bytes` and `room` are in shared memory.
 __device__ inline std::uint64_t hash_of_few(const std::byte* bytes, unsigned size,
                                             std::uint64_t& room) {
   const std::uint64_t hash = xxh64_of(bytes, size);
@@ -97,11 +93,10 @@ struct StreamPolicy {
   static constexpr unsigned threads = 256;
   static constexpr ByteCount bytes_of_block = 4 * hash_block_bytes;  ///< of values
 
-  /// The thread blocks of hash_payload() and copy_piece(), a row each, for up to so many bytes.
+  /// Two rows, for hash_payload() and copy_piece() of up to `bytes` bytes.
   static dim3 grid(ByteCount bytes) { return {grid_of(ceil_div(bytes, bytes_of_block)), 2}; }
 };
 
-/// Where pieces of one block of memory begin, all aligned.
 class ScratchPieces {
  public:
   explicit ScratchPieces(std::byte* memory) : memory_(memory) {}
@@ -120,7 +115,7 @@ class ScratchPieces {
   ByteCount size_ = 0;
 };
 
-/// Calls f(zero of the values' type, shape of the tiles) for a frame.
+/// Calls f(T{0}, tile shape).
 template <class F>
 decltype(auto) with_tiles_of(const FrameShape& shape, const F& f) {
   return with_type_of(shape.dtype, [&](auto zero) {

@@ -10,15 +10,13 @@
 
 namespace cuszi::gpu {
 
-/// The numbers of frames in a batch by the kernel that takes them.
 class FramesByKernel {
  public:
   void add(const Extents3& extents, bool by_four, std::size_t number) {
     lists_[static_cast<std::size_t>(rank_of(extents)) - 1][by_four ? 1 : 0].push_back(number);
   }
 
-  /// Calls f(shape, by_four, numbers) for each kernel that has frames: the shape of their tiles and
-  /// whether their rows are accessed by four values at a time.
+  /// Calls f(tile shape, whether rows are accessed by four, frame numbers).
   template <class F>
   void for_each(const F& f) const {
     for_shape(LineTile{}, lists_[0], f);
@@ -38,12 +36,11 @@ class FramesByKernel {
   Numbers lists_[3][2];
 };
 
-/// Codes frames of a batch within their bounds, see FrameBatch::encode(). Waits.
 std::vector<std::optional<BatchCoded>> encode_batch(DeviceContext& gpu,
                                                     std::span<const BatchEncoding> frames);
 
-/// Starts to restore frames of a batch, see FrameBatch::decode(): sets `done` of those that kernels
-/// of the batch can take. Returns a word for each frame in which they set Flaw bits.
+/// Asynchronous: sets `is_done` of frames that batch kernels support. Returns a word of Flaw bits
+/// per frame.
 const std::uint32_t* start_to_decode_batch(DeviceContext& gpu,
                                            std::span<const BatchDecoding> frames,
                                            std::span<BatchDecoded> decoded);

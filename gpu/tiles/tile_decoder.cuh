@@ -7,23 +7,20 @@
 
 namespace cuszi::gpu {
 
-/// Points are the values.
 struct PlainValues {
   static constexpr bool are_logs = false;
 };
-/// Points are the values; whether the frame's integers fit pairs is known on the device alone.
+/// Whether integers fit pairs is known on the device only.
 struct ValuesOfAnyWidth {
   static constexpr bool are_logs = false;
   bool are_narrow;
 };
-/// Points are logarithms of the values.
 template <class T>
 struct ValuesOfLogs {
   static constexpr bool are_logs = true;
   LogRestorer<T> restorer;
 };
 
-/// Everything that the kernel of a frame needs.
 template <class T, class Shape, class Points = PlainValues>
 struct TileRestoreTask {
   TileGrid grid;
@@ -39,7 +36,7 @@ struct TileRestoreTask {
   Points points;
 };
 
-/// Words at any address.
+/// Unaligned.
 class WordReader {
  public:
   __device__ explicit WordReader(const std::byte* from)
@@ -57,8 +54,8 @@ class WordReader {
   unsigned shift_;
 };
 
-/// Where the bytes of a pair of planes that are not zero go, by which of four are not: a selector
-/// for them and, above, their bits.
+/// By flags of four bytes: a byte selector that expands nonzero bytes and, above, the number of
+/// bits.
 class Spread {
  public:
   /// By the first threads of a block.
@@ -73,7 +70,6 @@ class Spread {
 
   __device__ explicit Spread(const std::uint32_t* entries) : entries_(entries) {}
 
-  /// Takes the bytes that `flags` tells of from `data` on; returns how many.
   __device__ std::uint32_t operator()(std::uint32_t flags, const std::uint8_t* data,
                                       std::uint32_t& first, std::uint32_t& second) const {
     const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -93,7 +89,6 @@ class Spread {
   const std::uint32_t* entries_;
 };
 
-/// A tile's integers as 32 numbers.
 template <class Shape>
 struct WideIntegers {
   static constexpr bool is_wide = true;
@@ -125,7 +120,6 @@ struct WideIntegers {
   }
 
  private:
-  /// Turns eight planes of each group into byte number `slice` of the integers.
   __device__ void add_slice(unsigned slice, const std::uint32_t (&first)[4],
                             const std::uint32_t (&second)[4]) {
 #pragma unroll
@@ -144,7 +138,6 @@ struct WideIntegers {
   }
 };
 
-/// The integers of a lane's points as 16 pairs, for tiles whose integers fit in 16 bits.
 template <class Shape>
 struct NarrowIntegers {
   static constexpr bool is_wide = false;
@@ -174,7 +167,6 @@ struct NarrowIntegers {
   __device__ void exchange(unsigned lane) { exchange_fours(&pairs[0], lane); }
 };
 
-/// A tile on its way out of its chunk.
 template <class T, class Shape, bool vector, class Integers, class Points>
 struct TileDecoder {
   const TileRestoreTask<T, Shape, Points>& task;
@@ -188,7 +180,7 @@ struct TileDecoder {
                          std::uint64_t number, const Spread& s)
       : task(t), head(h), tile(t.map[number]), lane(threadIdx.x % 32), spread(s) {}
 
-  /// False if the tile does not fill its bytes.
+  /// Returns false if the tile does not fill its bytes.
   __device__ bool restore(const std::uint32_t* words, const std::uint8_t* bytes) {
     if (head.raw) {
       store_values([&](int point) { return raw_value(words, point); });
@@ -236,8 +228,7 @@ struct TileDecoder {
     return base;
   }
 
-  /// The points of this lane that are negative, as bits. Takes the tile's signs, from `used` on.
-  /// False if they leave the tile's bytes.
+  /// From `used` on, as bits of negative points of this lane. Returns false past the tile's bytes.
   __device__ bool read_signs(std::uint64_t base, const std::uint8_t* bytes, std::uint32_t& used,
                              std::uint32_t& signs) const {
     signs = 0 - static_cast<std::uint32_t>(base & TileSigns::all_negative);
@@ -272,7 +263,7 @@ struct TileDecoder {
     store_values(restored);
   }
 
-  /// Stores the values of a tile in line whose integers have been exchanged.
+  /// After exchange().
   template <class ValueAt>
   __device__ void store_exchanged(const ValueAt& value_at) const {
     T* const to = task.values + task.map.first_index(tile, 0);
@@ -293,8 +284,6 @@ struct TileDecoder {
     });
   }
 
-  /// How many bytes that are not zero this lane has in the tile's pairs of planes that are not
-  /// dense, given which they are.
   __device__ std::uint32_t data_bytes(const std::uint32_t* lanes, const std::uint8_t* flags) const {
     std::uint32_t count = 0;
     for (std::uint32_t pair = 0; pair < head.pairs - head.dense; ++pair) {
@@ -304,7 +293,7 @@ struct TileDecoder {
     return count;
   }
 
-  /// Which bytes of a pair are not zero, given the lanes that have any.
+  /// Flags of a pair's nonzero bytes; `lanes` have any.
   __device__ std::uint32_t flags_at(std::uint32_t lanes, const std::uint8_t* flags) const {
     return ((lanes >> lane) & 1) != 0 ? flags[__popc(lanes & lanes_below(lane))] : 0;
   }
@@ -381,7 +370,7 @@ struct TileDecoder {
     return __all_sync(whole_warp, fits);
   }
 
-  /// False if the point is outside the field.
+  /// Returns false outside the field.
   __device__ bool patch(std::uint32_t position, std::uint64_t bits) const {
     const TileGrid::Place place = task.grid.template place_of<Shape>(
         task.map.first_point(tile), static_cast<int>(position / lane_points),
@@ -392,7 +381,6 @@ struct TileDecoder {
   }
 };
 
-/// A tile in its chunk, on its way to values.
 struct TileInChunk {
   TileHead head;
   std::uint64_t number;  ///< in the field
@@ -401,7 +389,7 @@ struct TileInChunk {
   const std::uint8_t* bytes;
 };
 
-/// Restores a tile by integers of one kind. False if it does not fill its bytes.
+/// Returns false if the tile does not fill its bytes.
 template <bool vector, class Integers, class T, class Shape, class Points>
 __device__ bool restore_tile_by(const TileRestoreTask<T, Shape, Points>& task,
                                 const TileInChunk& tile) {
@@ -409,7 +397,6 @@ __device__ bool restore_tile_by(const TileRestoreTask<T, Shape, Points>& task,
       .restore(tile.words, tile.bytes);
 }
 
-/// Restores a tile, likewise, by integers of its own kind.
 template <bool vector, class T, class Shape, class Points>
 __device__ bool restore_tile_of(bool is_narrow, const TileRestoreTask<T, Shape, Points>& task,
                                 const TileInChunk& tile) {
@@ -426,7 +413,7 @@ __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfAnyWidth>& 
                              const TileInChunk& tile) {
   return restore_tile_of<vector>(task.points.are_narrow, task, tile);
 }
-/// A tile of logarithms says whether its integers fit in pairs.
+/// Tiles of logarithms are marked as narrow.
 template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfLogs<T>>& task,
                              const TileInChunk& tile) {
@@ -434,7 +421,7 @@ __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfLogs<T>>& t
   return restore_tile_of<vector>(is_narrow, task, tile);
 }
 
-/// A chunk per thread block, a tile per warp.
+/// One chunk per thread block, one tile per warp.
 template <class T, class Shape, bool vector, class Integers, class Points, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads,
                                   TilesPolicy<T, Integers::is_wide>::decode_blocks)

@@ -7,8 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// How to put those of eight bytes first that are not zero: selectors for each four of them and,
-/// above, the bits of the first four's and of all.
+/// Byte selectors that compact nonzero bytes of eight; above, the bits of the first four's and of
+/// all.
 struct alignas(8) Gather {
   std::uint32_t low;
   std::uint32_t high;
@@ -37,7 +37,7 @@ struct Gathers {
 };
 __device__ constexpr Gathers gathers = Gathers::all();
 
-/// Sets bits of a word in shared memory that other threads set bits of.
+/// Atomic, in shared memory; skips zeros.
 __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
   asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
                :
@@ -45,7 +45,7 @@ __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
                : "memory");
 }
 
-/// The bytes of a chunk, zero at first, so that lanes whose bytes share a word need not take turns.
+/// Initially zero, so that lanes can share words.
 class ByteSink {
  public:
   __device__ ByteSink(std::uint32_t* words, std::uint32_t at) : words_(words), at_(at) {}
@@ -54,7 +54,7 @@ class ByteSink {
     const std::uint32_t at = at_ + place;
     set_bits(words_ + at / 4, byte << (8 * (at % 4)));
   }
-  /// Puts up to eight bytes at a place; those above are to be zero.
+  /// Puts up to eight bytes; higher ones must be zero.
   __device__ void put(std::uint32_t place, std::uint32_t low, std::uint32_t high = 0) const {
     const std::uint32_t at = at_ + place;
     const std::uint32_t shift = 8 * (at % 4);
@@ -68,7 +68,7 @@ class ByteSink {
   }
   __device__ void skip(std::uint32_t bytes) { at_ += bytes; }
 
-  static constexpr unsigned writes_beyond = 2;  ///< words, at most and no bits
+  static constexpr unsigned writes_beyond = 2;  ///< words, without bits
 
  private:
   std::uint32_t* words_;
@@ -82,13 +82,12 @@ __device__ inline float larger_or_nan(float a, float b) {
 }
 __device__ inline double larger_or_nan(double a, double b) { return a >= b || a != a ? a : b; }
 
-/// The least and the largest of values.
 template <class T>
 struct Extremes {
   T min;
   T max;
 
-  /// The maximum is no number if any of them is none.
+  /// The maximum is NaN if any value is.
   __device__ void take(const T (&values)[lane_points]) {
     min = values[0];
     max = values[0];
@@ -98,14 +97,14 @@ struct Extremes {
       max = larger_or_nan(max, value);
     }
   }
-  /// Takes in a lane's values that are numbers.
+  /// Ignores NaN.
   __device__ void take_numbers(const T (&values)[lane_points]) {
     min = std::numeric_limits<T>::max();
     max = std::numeric_limits<T>::lowest();
 #pragma unroll
     for (const T value : values) include({value, value});
   }
-  /// No number if any was none.
+  /// NaN if the maximum is.
   __device__ T magnitude() const { return larger_or_nan(max, -min); }
   __device__ void include(const Extremes& other) {
     min = std::fmin(min, other.min);
@@ -119,7 +118,7 @@ struct Extremes {
   }
 };
 
-/// Puts those of a chunk's tiles together with those of all.
+/// Merges a chunk's minimum and maximum into the frame's.
 template <class T>
 __device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, SharedExtremes& total) {
   Extremes<T> all = of_tiles[0];
@@ -127,7 +126,7 @@ __device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, Share
   total.include(static_cast<double>(all.min), static_cast<double>(all.max));
 }
 
-/// The points of a lane that are negative, as bits.
+/// As bits.
 template <class T>
 __device__ std::uint32_t negative_points(const T (&values)[lane_points]) {
   std::uint32_t negative = 0;
@@ -137,7 +136,6 @@ __device__ std::uint32_t negative_points(const T (&values)[lane_points]) {
   return negative;
 }
 
-/// A tile on its way to its chunk.
 template <class T, class Shape, bool vector, class Numbers, class Points>
 struct TileEncoder {
   const TileTask<T, Shape, Points>& task;
@@ -148,17 +146,16 @@ struct TileEncoder {
   std::uint32_t base;
   std::uint32_t patched = 0;
   std::uint32_t patches = 0;   ///< of all lanes
-  std::uint32_t negative = 0;  ///< points of this lane, where logarithms are coded
+  std::uint32_t negative = 0;  ///< bits of this lane's points, for logarithms
   TileSigns signs;
-  bool is_narrow = false;  ///< told where logarithms are coded
+  bool is_narrow = false;  ///< set for logarithms
   TileHead head;
 
   __device__ TileEncoder(const TileTask<T, Shape, Points>& t, std::uint64_t number)
       : task(t), tile(t.map[number]), lane(threadIdx.x % 32) {}
 
-  /// Makes integers of the points, relative to that of the tile's first one, given whether all of
-  /// them certainly come back within the bound, and which values are negative where logarithms have
-  /// been made of them. The points are lost.
+  /// Integers relative to the tile's first point. `certain`: all points are certainly within the
+  /// bound. `negative_values`: signs, if logarithms were made here. Overwrites the points.
   __device__ void quantise(T (&points)[lane_points], bool certain, std::uint32_t negative_values) {
     const std::uint32_t absent = make_integers(points, certain);
     if constexpr (Points::are_logs) {
@@ -172,7 +169,7 @@ struct TileEncoder {
     }
   }
 
-  /// Returns which points have no integer.
+  /// Returns the points without integers.
   __device__ std::uint32_t make_integers(const T (&values)[lane_points], bool certain) {
     if constexpr (Numbers::is_narrow || Points::makes_logs) {
       if (certain) {
@@ -190,7 +187,7 @@ struct TileEncoder {
       }
     }
     bool doubtful =
-        !Points::are_logs && task.missing.words != nullptr;  // logarithms are no numbers
+        !Points::are_logs && task.missing.words != nullptr;  // logarithms of missing values are NaN
     std::uint32_t first = 0;
 #pragma unroll
     for (int i = 0; i < static_cast<int>(lane_points); ++i) {
@@ -229,8 +226,7 @@ struct TileEncoder {
                                               static_cast<int>(point));
   }
 
-  /// Where some values are missing or not certain to come back within the bound: reads them again.
-  /// Returns which have no integer.
+  /// Reloads points with missing or uncertain values. Returns those without integers.
   __device__ std::uint32_t look_closer() {
     std::uint32_t absent = 0;
     unsigned kept_points = 0;
@@ -264,7 +260,7 @@ struct TileEncoder {
     return absent;
   }
 
-  /// The axes whose differences leave the fewest bytes; integers become these differences.
+  /// Replaces the integers by the differences with the fewest nonzero bytes.
   __device__ void choose_axes() {
     std::uint32_t best = ~0U;
     const auto attempt = [&](std::uint32_t candidate) {
@@ -296,7 +292,7 @@ struct TileEncoder {
     }
   }
 
-  /// Decides how the tile is written; returns where this lane's bytes begin behind all flags.
+  /// Returns where this lane's bytes begin after all flags.
   __device__ std::uint32_t make_head() {
     head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
     head.base_bytes = base_bytes_of(base_word());
@@ -407,12 +403,11 @@ struct TileEncoder {
   }
 };
 
-/// The tiles of a chunk, as one of the warps that take a tile each sees them.
 template <class T>
 struct ChunkOfTiles {
   unsigned number;
-  std::uint64_t first;  ///< tile
-  unsigned here;        ///< tiles
+  std::uint64_t first;
+  unsigned here;
   unsigned warp;
   unsigned lane;
 
@@ -429,14 +424,13 @@ struct ChunkOfTiles {
   __device__ std::uint64_t tile() const { return first + warp; }
 };
 
-/// Shared memory of the block that codes a chunk.
 template <class T>
 struct ChunkMemory {
   std::uint32_t words[max_chunk_words<T> + ByteSink::writes_beyond];
   Gathers table;
   std::uint64_t begin;
-  Extremes<T> seen[TilesPolicy<T>::tiles];  ///< of points, where they are sought
-  Extremes<T> own[TilesPolicy<T>::tiles];   ///< of values that logarithms are made of
+  Extremes<T> seen[TilesPolicy<T>::tiles];  ///< of points, if sought
+  Extremes<T> own[TilesPolicy<T>::tiles];   ///< of values, if logarithms are made here
 
   __device__ void make_table() {
     for (unsigned i = threadIdx.x; i < 256; i += TilesPolicy<T>::threads)
@@ -444,7 +438,6 @@ struct ChunkMemory {
   }
 };
 
-/// Codes a chunk's tiles, whose points each lane has, and writes them.
 template <bool vector, class Numbers, bool seeks, class T, class Shape, class Points>
 __device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& task,
                                            const ChunkOfTiles<T>& tiles, T (&points)[lane_points],
@@ -493,7 +486,7 @@ __device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& tas
   for (std::uint32_t i = threadIdx.x; i < words; i += threads) to[i] = chunk[i];
 }
 
-/// A chunk per thread block, a tile per warp.
+/// One chunk per thread block, one tile per warp.
 template <class T, class Shape, bool vector, class Numbers, bool seeks, class Points, class Frames>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
     encode_chunks(const __grid_constant__ Frames frames) {
@@ -506,7 +499,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   shared.make_table();
   T points[lane_points];
   Extremes<T> seen;
-  bool certain = true;  // unless extremes are needed to tell
+  bool certain = true;  // unless extremes decide
   if (tiles.has_tile()) {
     load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, points);
     if (seeks) {
@@ -517,8 +510,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, certain, 0, shared);
 }
 
-/// Codes the values' logarithms, a chunk per thread block: in pairs, unless the integers of a tile
-/// of the chunk do not fit them.
+/// One chunk per thread block, in pairs if all its tiles' integers fit.
 template <class T, class Shape, bool vector>
 __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
     encode_chunks_of_logs(const __grid_constant__ TileTask<T, Shape, LoggedPoints<T>> task) {

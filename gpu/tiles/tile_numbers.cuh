@@ -4,12 +4,11 @@
 
 namespace cuszi::gpu {
 
-/// Which planes' bytes of a lane are not zero, a word per group.
 struct WideUnions {
   std::uint32_t groups[4];
 
   __device__ std::uint32_t count() const { return count_from(0); }
-  /// Without the lowest pairs of planes.
+  /// Without the lowest `pair` pairs.
   __device__ std::uint32_t count_from(std::uint32_t pair) const {
     if (pair == TileHead::max_pairs) return 0;
     std::uint32_t count = 0;
@@ -22,7 +21,6 @@ struct WideUnions {
   __device__ std::uint32_t flags(std::uint32_t pair) const { return flags_of_pair(groups, pair); }
 };
 
-/// A tile's integers, then differences, in a lane: 32 numbers.
 template <class Shape>
 class WideTile {
  public:
@@ -30,7 +28,7 @@ class WideTile {
   using Unions = WideUnions;
 
   __device__ void set(int point, std::uint32_t integer) { integers_[point] = integer; }
-  /// Gives points that have no integer another's; `base` is the first point's.
+  /// Returns the first point's integer, which is subtracted from all.
   __device__ std::uint32_t fill(std::uint32_t absent) {
     if (__any_sync(whole_warp, absent != 0)) {
       std::uint32_t first = integers_[0];
@@ -47,7 +45,7 @@ class WideTile {
     for (std::uint32_t& integer : integers_) integer -= base;
     return base;
   }
-  /// Whether the tile's integers differ by at most `reach`.
+  /// The spread of the tile's integers.
   __device__ bool is_within(std::uint32_t reach) const {
     auto least = static_cast<std::int32_t>(integers_[0]);
     std::int32_t most = least;
@@ -79,7 +77,7 @@ class WideTile {
     }
   }
 
-  /// Calls f with the bytes of each eight planes from the lowest on.
+  /// Calls f with bytes of eight planes, from the lowest on.
   template <class F>
   __device__ void for_each_slice(std::uint32_t plane_pairs, const F& f) {
 #pragma unroll
@@ -92,7 +90,6 @@ class WideTile {
   }
 
  private:
-  /// Bytes of eight planes of each group, from the integers' byte number `slice`.
   __device__ void make_planes(unsigned slice, PlaneBytes& bytes) const {
     const unsigned select = slice | (slice + 4) << 4;
     const auto pack = [&](int group, int bit) {
@@ -111,14 +108,13 @@ class WideTile {
   WarpPoints integers_;
 };
 
-/// The integers of a lane's 32 points as 16 pairs, for tiles whose differences fit in 16 bits.
 template <class Shape>
 class NarrowTile {
  public:
   static constexpr bool is_narrow = true;
   using Unions = PairUnions;
 
-  /// Sets the integer of a point. Of a pair, the lower point comes first.
+  /// The lower point of a pair must be set first.
   __device__ void set(int point, std::uint32_t integer) {
     if (point < lane_pairs)
       pairs_[point] = integer;
@@ -164,7 +160,7 @@ class NarrowTile {
 
  private:
   WarpPairs pairs_;
-  std::uint32_t edge_;  ///< what differences before the tile are to
+  std::uint32_t edge_;  ///< value before the tile, for differences
 };
 
 }  // namespace cuszi::gpu

@@ -6,17 +6,15 @@
 
 namespace cuszi::gpu {
 
-/// A tile in a warp whose integers fit 16 bits: two points of a lane, 16 apart, in one register, as
-/// the number low + 2^16 x high. Sums and differences of such numbers are those of both points, and
-/// what overflows on the way is no harm: at last both halves have to fit.
+/// Two points of a lane, 16 apart, in one register as low + 2^16 x high. Sums and differences act
+/// on both; intermediate overflow is harmless if the results fit.
 inline constexpr int lane_pairs = 16;
 using WarpPairs = std::uint32_t[lane_pairs];
 
-/// Added to a number, this makes of its halves two integers of 16 bits without sign, from 0.
+/// Makes both halves unsigned integers with an offset of 2^15.
 inline constexpr std::uint32_t pair_bias = 0x80008000U;
 
-/// Whether the quantised values of a frame from `min` to `max` fit the integers of its tiles, and
-/// these fit pairs of 16 bits.
+/// Whether integers of values in [min, max] are in range and fit pairs.
 template <class T>
 CUSZI_HD bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
   const double largest = std::fmax(std::fabs(min), std::fabs(max));
@@ -25,23 +23,21 @@ CUSZI_HD bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double m
          (max - min) * inverse_step < narrow_reach;
 }
 
-/// The axis along which the two points of a pair lie half a block apart.
+/// The axis along which a pair's points are half a block apart.
 template <class Shape>
 inline constexpr int pair_axis = Shape::block(0) > 1   ? 0
                                  : Shape::block(1) > 1 ? 1
                                                        : 2;
 
-/// Points of a block of pairs along an axis.
 template <class Shape, int axis>
 inline constexpr int pairs_along = axis == pair_axis<Shape> ? Shape::block(axis) / 2
                                                             : Shape::block(axis);
 
-/// The higher integer of a pair.
 __device__ inline std::uint32_t high_of(std::uint32_t pair) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(pair + 0x8000U) >> 16);
 }
 
-/// The sum over the lanes before along an axis.
+/// Exclusive prefix sum over lanes along an axis.
 template <class Shape, int axis>
 __device__ std::uint32_t sum_before(std::uint32_t value, unsigned lane) {
   if constexpr (Shape::lanes(axis) == 2) return from_lane_before<Shape, axis>(value, lane, 1);
@@ -52,7 +48,6 @@ __device__ std::uint32_t sum_before(std::uint32_t value, unsigned lane) {
   return sum - value;
 }
 
-/// Partial sums along an axis, see sum().
 template <class Shape, int axis>
 __device__ void sum_pairs(WarpPairs& pairs, unsigned lane) {
   constexpr int stride = Shape::point_stride(axis);
@@ -65,7 +60,7 @@ __device__ void sum_pairs(WarpPairs& pairs, unsigned lane) {
 #pragma unroll
     for (int point = first + stride; point <= last; point += stride)
       pairs[point] += pairs[point - stride];
-    std::uint32_t before = within ? pairs[last] << 16 : 0;  // the lower half's sum, for the higher
+    std::uint32_t before = within ? pairs[last] << 16 : 0;  // the lower half's sum
     if constexpr (Shape::lanes(axis) > 1) {
       before += within ? 65537 * sum_before<Shape, axis>(high_of(pairs[last] + before), lane)
                        : sum_before<Shape, axis>(pairs[last], lane);
@@ -75,9 +70,8 @@ __device__ void sum_pairs(WarpPairs& pairs, unsigned lane) {
   }
 }
 
-/// Differences along an axis of numbers with pair_bias, see difference(); of the first of a tile,
-/// to `edge`. Along the axis that pairs do not lie along, all numbers and `edge` may lack one and
-/// the same constant besides.
+/// Pairs have pair_bias, the tile's first differences are to `edge`. Across pair_axis, pairs and
+/// `edge` may lack a common constant.
 template <class Shape, int axis>
 __device__ void difference_pairs(WarpPairs& pairs, std::uint32_t edge, unsigned lane) {
   constexpr int stride = Shape::point_stride(axis);
@@ -102,8 +96,7 @@ __device__ void difference_pairs(WarpPairs& pairs, std::uint32_t edge, unsigned 
   }
 }
 
-/// Like __byte_perm(), but copies a byte's highest bit all over where the selector's highest bit is
-/// set, and takes selectors as they are.
+/// prmt without masking the selector: its high bit replicates a byte's sign.
 __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
                                         std::uint32_t select) {
   std::uint32_t result;
@@ -111,11 +104,11 @@ __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
   return result;
 }
 
-/// Which planes' bytes of a lane are not zero: of groups 0 and 2, and of 1 and 3, in a half each.
+/// Flags of a lane's nonzero bytes of planes: groups 0 and 2, 1 and 3, in halves.
 struct PairUnions {
   std::uint32_t groups[2];
 
-  /// Finds the unions from differences with pair_bias, whose highest bits are inverted signs.
+  /// `pairs` have pair_bias: their high bits are inverted signs.
   template <class Shape>
   __device__ void unite(const WarpPairs& pairs) {
 #pragma unroll
@@ -132,7 +125,7 @@ struct PairUnions {
     }
   }
   __device__ std::uint32_t count() const { return count_from(0); }
-  /// Without the lowest pairs of planes.
+  /// Without the lowest `pair` pairs.
   __device__ std::uint32_t count_from(std::uint32_t pair) const {
     const std::uint32_t kept = 65537 * (0xFFFFU << (2 * pair) & 0xFFFFU);
     return static_cast<unsigned>(__popc(groups[0] & kept) + __popc(groups[1] & kept));
@@ -141,7 +134,6 @@ struct PairUnions {
     const std::uint32_t both = groups[0] | groups[1];
     return (both | both >> 16) & 0xFFFFU;
   }
-  /// See flags_of_pair().
   __device__ std::uint32_t flags(std::uint32_t pair) const {
     const std::uint32_t even = groups[0] >> (2 * pair) & 0x00030003U;
     const std::uint32_t odd = groups[1] >> (2 * pair) & 0x00030003U;
@@ -150,22 +142,21 @@ struct PairUnions {
   }
 };
 
-/// Bit planes of a tile's zigzags, as many as 16: a word holds a pair of planes of two groups.
+/// Up to 16 planes of zigzags; a word holds a pair of planes of two groups.
 inline constexpr unsigned narrow_pairs = 8;
 struct NarrowPlanes {
-  std::uint32_t first[narrow_pairs / 4][4] = {};   ///< of groups 0 and 1
-  std::uint32_t second[narrow_pairs / 4][4] = {};  ///< of groups 2 and 3
+  std::uint32_t first[narrow_pairs / 4][4] = {};   ///< groups 0 and 1
+  std::uint32_t second[narrow_pairs / 4][4] = {};  ///< groups 2 and 3
 };
 
-/// Eight bytes of a group, one per point.
+/// One byte per point.
 struct GroupBytes {
   std::uint32_t low;
   std::uint32_t high;
 };
 
-/// The integers of a tile from the planes of their zigzags. Of a zigzag, plane 0 is the sign; those
-/// above are the integer's, inverted where it is negative: one operation undoes that for 32 points.
-/// With the inverted sign on top, bytes and words are the integers from 0.
+/// Plane 0 of zigzags is the sign; the others are inverted for negative integers, which one XOR
+/// undoes for 32 points. With the inverted sign as high bit, bytes and words are biased integers.
 template <class Shape>
 __device__ void pairs_from_planes(NarrowPlanes& planes, bool wide, WarpPairs& pairs) {
   const std::uint32_t first_signs = __byte_perm(planes.first[0][0], 0, 0x2200);
@@ -237,7 +228,7 @@ __device__ void pairs_from_planes(NarrowPlanes& planes, bool wide, WarpPairs& pa
   }
 }
 
-/// The planes of the zigzags of numbers with pair_bias: the inverse of pairs_from_planes().
+/// Inverse of pairs_from_planes(), for pairs with pair_bias.
 template <class Shape>
 __device__ void planes_from_pairs(const WarpPairs& pairs, bool wide, PlaneBytes (&slices)[2]) {
   const auto transposed = [&](int group, unsigned slice) {  // of two groups

@@ -6,9 +6,6 @@
 
 namespace cuszi::gpu {
 
-// What the points of tiles are.
-
-/// As the predictor sees them.
 template <class T>
 struct ValuePoints {
   static constexpr bool are_logs = false;
@@ -18,7 +15,7 @@ struct ValuePoints {
   __device__ const T* originals(const T* values) const { return values; }
 };
 
-/// Logarithms of other values; no number where a value is kept.
+/// Points are logarithms of `values`, NaN where a value is exact.
 template <class T>
 struct LogPoints {
   static constexpr bool are_logs = true;
@@ -29,49 +26,46 @@ struct LogPoints {
   __device__ const T* originals(const T* /*logs*/) const { return values; }
 };
 
-/// Values that are seen as their logarithms; no number where a value is kept.
+/// Values whose logarithms the kernel makes, NaN where a value is exact.
 template <class T>
 struct LoggedPoints {
   static constexpr bool are_logs = true;
   static constexpr bool makes_logs = true;
   PointTransform<T, LogTransform> transform;
 
-  /// Outlined: seldom needed.
+  /// Not inlined: rare.
   __device__ __noinline__ T seen(T value) const { return transform(value).value; }
-  /// seen() of values whose logarithms are certain.
   __device__ T seen_quickly(T value) const { return transform.params.forward_normal(value); }
   __device__ const T* originals(const T* values) const { return values; }
 };
 
-/// What a kernel tells of a frame.
 struct TileTotals {
-  std::uint64_t words;  ///< of the codes; beyond the room for them they are not there
+  std::uint64_t words;  ///< of the codes, which are absent beyond the capacity
   std::uint64_t patches;
-  std::uint64_t kept;       ///< points that are patches as they have no logarithm
-  std::uint64_t strange;    ///< whether there are values that have no integer, or no logarithm
-  SharedExtremes extremes;  ///< of all points, where they are sought
-  SharedExtremes own;       ///< of the values, where logarithms are made of them
+  std::uint64_t kept;       ///< patches without a logarithm
+  std::uint64_t strange;    ///< whether a value has no integer or logarithm
+  SharedExtremes extremes;  ///< of all points, if sought
+  SharedExtremes own;       ///< of the values, if logarithms are made
 };
 
-/// Everything that the kernel of a frame needs.
 template <class T, class Shape, class Points = ValuePoints<T>>
 struct TileTask {
   TileGrid grid;
   TileMap<Shape> map;
   const T* values;
-  RankedBits missing;  ///< no words if no point is missing
+  RankedBits missing;  ///< no words without missing points
   TileQuantizer<T> quantizer;
-  RestoreRules<T> rules;  ///< that a restored value could break
-  T certain_magnitude;    ///< of the quantizer
+  RestoreRules<T> rules;
+  T certain_magnitude;
   std::uint32_t* index;
   std::uint32_t* codes;
   std::uint64_t room_words;
-  std::uint64_t* states;  ///< of the chunks, see ChunkOffsets
+  std::uint64_t* states;  ///< of chunks; see ChunkOffsets
   TileTotals* totals;
   Points points;
 };
 
-/// Reads a lane's values of a field; points beyond it repeat its last.
+/// Points outside the field repeat its last.
 template <bool vector, class Shape, class T>
 __device__ void load_values(const TileMap<Shape>& map, const T* field,
                             const typename TileMap<Shape>::Tile& tile, unsigned lane,

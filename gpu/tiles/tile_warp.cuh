@@ -7,24 +7,22 @@
 
 namespace cuszi::gpu {
 
-/// A chunk per thread block, a tile per warp; `wide` integers do not fit pairs.
+/// One chunk per thread block, one tile per warp. `wide`: integers do not fit pairs.
 template <class T, bool wide = false>
 struct TilesPolicy {
   static constexpr unsigned tiles = chunk_tiles<T>;
   static constexpr unsigned threads = 32 * tiles;
-  static constexpr unsigned encode_blocks = 4;             ///< of a multiprocessor
-  static constexpr unsigned decode_blocks = wide ? 4 : 5;  ///< of a multiprocessor
+  static constexpr unsigned encode_blocks = 4;             ///< per multiprocessor
+  static constexpr unsigned decode_blocks = wide ? 4 : 5;  ///< per multiprocessor
 };
 
-/// A tile in a warp: each lane has its 32 points in registers.
 using WarpPoints = std::uint32_t[lane_points];
 
 inline constexpr unsigned whole_warp = ~0U;
 
-/// The lanes of a warp below `lane`, as bits.
 __device__ inline std::uint32_t lanes_below(unsigned lane) { return (1U << lane) - 1; }
 
-/// The `value` of the lane that is `distance` lower along an axis of the tile; 0 if there is none.
+/// Value of the lane `distance` lower along an axis, else 0.
 template <class Shape, int axis>
 __device__ std::uint32_t from_lane_before(std::uint32_t value, unsigned lane, int distance) {
   const std::uint32_t other =
@@ -32,7 +30,7 @@ __device__ std::uint32_t from_lane_before(std::uint32_t value, unsigned lane, in
   return Shape::lane_along(static_cast<int>(lane), axis) >= distance ? other : 0;
 }
 
-/// Differences to the point before along an axis; before a tile all is 0.
+/// Differences to the previous point along an axis, 0 before the tile.
 template <class Shape, int axis>
 __device__ void difference(WarpPoints& integers, unsigned lane) {
   constexpr int stride = Shape::point_stride(axis);
@@ -48,7 +46,7 @@ __device__ void difference(WarpPoints& integers, unsigned lane) {
   }
 }
 
-/// The inverse: partial sums.
+/// Inverse of difference(), by partial sums.
 template <class Shape, int axis>
 __device__ void sum(WarpPoints& integers, unsigned lane) {
   constexpr int stride = Shape::point_stride(axis);
@@ -70,7 +68,6 @@ __device__ void sum(WarpPoints& integers, unsigned lane) {
   }
 }
 
-/// The sum over the lower lanes, and over all.
 struct WarpScan {
   std::uint32_t before;
   std::uint32_t all;
@@ -89,26 +86,24 @@ __device__ inline WarpScan scan_warp(std::uint32_t value, unsigned lane) {
   return {before, __shfl_sync(whole_warp, before + value, 31)};
 }
 
-/// Where a tile's words and bytes begin in its chunk, and how large the chunk is.
 struct TilePlace {
   std::uint32_t word;
   std::uint32_t byte;
-  std::uint32_t byte_part;    ///< where the bytes of the first tile begin
-  std::uint32_t chunk_bytes;  ///< without the filling of the last word
+  std::uint32_t byte_part;    ///< of the first tile
+  std::uint32_t chunk_bytes;  ///< without padding
 };
 
-/// Eight planes of each of the four groups, a byte each.
+/// Eight planes of each group, a byte each.
 struct PlaneBytes {
   std::uint32_t low[4];
   std::uint32_t high[4];
 };
 
-/// Where tile `tile` of a chunk is, from the heads of the chunk's `tiles` tiles. Every lane gets
-/// the same result.
+/// Position of tile `tile` from the heads of `tiles` tiles; uniform in the warp.
 template <class T>
 __device__ TilePlace place_of(const std::uint32_t* heads, unsigned tiles, unsigned tile,
                               unsigned lane) {
-  constexpr unsigned bytes_bits = 18;  // words take no more than the other 14
+  constexpr unsigned bytes_bits = 18;  // words need at most the other 14
   const TileHead head = TileHead::from(lane < tiles ? heads[lane] : 0);
   std::uint32_t sum = lane < tiles ? head.words(sizeof(T) / 4) << bytes_bits | head.bytes : 0;
   const std::uint32_t own = sum;
@@ -125,7 +120,7 @@ __device__ TilePlace place_of(const std::uint32_t* heads, unsigned tiles, unsign
           byte_part + (all & bytes_mask)};
 }
 
-/// Divides integers below 2^31 by one of them, by multiplication.
+/// Below 2^31 by a constant, by multiplication.
 class Divisor {
  public:
   explicit Divisor(std::uint32_t divisor)
@@ -141,7 +136,7 @@ class Divisor {
   std::uint32_t factor_;
 };
 
-/// How many points of a lane lie in the field along each axis; negative where the lane lies beyond.
+/// A lane's points inside the field along each axis; may be negative.
 struct PointsInside {
   int along[3];
 
@@ -152,11 +147,11 @@ struct PointsInside {
   }
 };
 
-/// Where tiles and their points lie, without what takes a GPU long.
+/// Positions of tiles and points, without divisions.
 template <class Shape>
 class TileMap {
  public:
-  /// Throws DeviceError if there are more tiles than a GPU can number.
+  /// Throws DeviceError for too many tiles.
   explicit TileMap(const TileGrid& grid)
       : across_y_(static_cast<std::uint32_t>(grid.tiles[1])),
         across_x_(static_cast<std::uint32_t>(grid.tiles[2])),
@@ -170,7 +165,6 @@ class TileMap {
     }
   }
 
-  /// A tile by its number along each axis.
   struct Tile {
     std::uint32_t along[3];
   };
@@ -195,7 +189,6 @@ class TileMap {
     }
     return result;
   }
-  /// Whether all points of a tile lie in the field.
   __device__ bool is_whole(const Tile& tile) const {
     bool whole = true;
 #pragma unroll
@@ -204,7 +197,6 @@ class TileMap {
     return whole;
   }
 
-  /// The number in the field of a lane's first point, and what is to be added for its others.
   __device__ std::uint64_t first_index(const Tile& tile, unsigned lane) const {
     const auto at = [&](int axis) {
       const auto step = static_cast<unsigned>(Shape::block(axis));
@@ -219,8 +211,7 @@ class TileMap {
            static_cast<unsigned>(Shape::point_along(point, 2));
   }
 
-  /// The offset from a lane's first point to a point, or for a point outside the field to the
-  /// nearest one inside.
+  /// Outside the field, the offset of the nearest point inside.
   __device__ std::int64_t clamped_offset_of(int point, const PointsInside& inside) const {
     const auto at = [&](int axis) {
       const int here = Shape::point_along(point, axis);
@@ -245,7 +236,7 @@ class TileMap {
   int left_at_end_[3];
 };
 
-/// Four neighbouring values, as accesses of 16 bytes that are not made again soon.
+/// Four neighbours in 16-byte accesses, streaming (no reuse).
 __device__ inline void load_four(const float* from, float (&four)[4]) {
   const float4 loaded = __ldcs(reinterpret_cast<const float4*>(from));
   four[0] = loaded.x;
@@ -269,13 +260,11 @@ __device__ inline void store_four(const double (&four)[4], double* to) {
   __stcs(reinterpret_cast<double2*>(to + 2), make_double2(four[2], four[3]));
 }
 
-/// Whether a lane's points lie in a line, so that accesses of 16 bytes by all lanes would each
-/// touch as many rows of memory as there are lanes.
+/// A lane's points are contiguous, so that 16-byte accesses by a warp are scattered.
 template <class Shape>
 inline constexpr bool are_in_line = Shape::block(2) == lane_points;
 
-/// Four neighbouring lanes of a tile in line exchange fours of one half of their points: the i-th
-/// of the j-th lane becomes the j-th of the i-th one. The lanes then access 64 bytes in a row.
+/// Exchanges half the points among four lanes, which then access 64 contiguous bytes.
 template <class V>
 __device__ void exchange_fours(V* half, unsigned lane) {
 #pragma unroll
@@ -292,13 +281,12 @@ __device__ void exchange_fours(V* half, unsigned lane) {
     }
   }
 }
-/// Where a lane's point lies in the tile after the exchange; the first of a four.
+/// Position in the tile of a lane's four points after the exchange.
 __device__ inline unsigned exchanged_place(unsigned lane, int point) {
   const auto number = static_cast<unsigned>(point);
   return ((lane & ~3U) + number / 4 % 4) * lane_points + number / 16 * 16 + 4 * (lane & 3U);
 }
 
-/// Whether the rows of a field can be accessed by four values at a time.
 template <class T>
 bool allows_four(const Extents3& extents, const T* values) {
   return extents[2] % 4 == 0 && reinterpret_cast<std::uintptr_t>(values) % 16 == 0;

@@ -30,7 +30,6 @@ void start_to_decode(DeviceContext& gpu, const TileRestoreTask<T, Shape, ValuesO
   check_launch("decode_chunks");
 }
 
-/// Starts to restore those frames of a batch that take the same kernel.
 template <class T, class Shape, bool vector>
 void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> frames,
                           const std::vector<std::size_t>& numbers, std::uint32_t* flaws) {
@@ -62,7 +61,6 @@ void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> fra
   check_launch("decode_chunks");
 }
 
-/// Whether the kernels of a batch take a frame of values of type T.
 template <class T>
 bool is_for_batch(const BatchDecoding& frame) {
   if (frame.shape.dtype != dtype_of<T>) return false;

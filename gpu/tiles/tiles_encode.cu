@@ -9,17 +9,16 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// The chunks of a frame and where they begin, if there was room for them.
+/// A frame's chunks; `codes` is valid if they fit the capacity.
 struct CodedTiles {
   std::span<std::uint32_t> index;
   std::uint32_t* codes;
   TileTotals totals;
 };
 
-/// How the kernel goes about a frame.
 struct TileWay {
   bool narrow;  ///< all integers fit pairs
-  bool seeks;   ///< the extremes; only where narrow, and needed unless all values are certain
+  bool seeks;   ///< finds extremes; only if narrow, required unless all values are certain
 };
 
 template <class T, class Shape>
@@ -43,7 +42,7 @@ void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, ValuePoints<T>
   });
 }
 
-/// What has to be scanned first is rare: tiles of it are never narrow.
+/// Rare (needs a scan first), so always wide.
 template <class T, class Shape>
 void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, LogPoints<T>>& task,
                      const TileWay& /*way*/) {
@@ -67,7 +66,7 @@ void start_to_encode(DeviceContext& gpu, const TileTask<T, Shape, LoggedPoints<T
   check_launch("encode_chunks_of_logs");
 }
 
-/// Codes a frame into at most `room_words` words. Waits.
+/// At most `room_words` words. Synchronises.
 template <class T, class Shape, class Points>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                       const FrameInput<T>& frame, const Points& points, const TileWay& way,
@@ -84,7 +83,7 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                                         frame.rules,
                                         quantizer.certain_magnitude(),
                                         index,
-                                        index + grid.chunks,  // as they stand in an archive
+                                        index + grid.chunks,  // contiguous, as in an archive
                                         room_words,
                                         reinterpret_cast<std::uint64_t*>(totals + 1),
                                         totals,
@@ -95,13 +94,13 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
   return {{task.index, grid.chunks}, task.codes, *found};
 }
 
-/// Words of the codes that there is room for at first: half of the values.
+/// Initial capacity in words: half of the values.
 template <class T>
 std::uint64_t usual_room(std::uint64_t points) {
   return std::max<std::uint64_t>(points * (sizeof(T) / 4) / 2, 2 * max_chunk_words<T>);
 }
 
-/// Frames that take more room than usual are rare, and coded a second time.
+/// Codes a second time in the rare case that the capacity was too small.
 template <class T, class Shape, class Points>
 CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
                       const FrameInput<T>& frame, const Points& points, const TileWay& way) {
@@ -112,11 +111,10 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
   return code_tiles<T, Shape>(gpu, quantizer, frame, points, way, coded.totals.words);
 }
 
-/// Frames of a batch in work that take the same kernel.
 template <class T, class Shape>
 class BatchInWork {
  public:
-  /// `frames` are those of the batch, of which these are the ones with these numbers.
+  /// `numbers` selects from `frames`.
   BatchInWork(DeviceContext& gpu, std::span<const BatchEncoding> frames,
               const std::vector<std::size_t>& numbers)
       : gpu_(gpu), frames_(frames), numbers_(numbers) {
@@ -136,7 +134,7 @@ class BatchInWork {
     found_ = download(gpu_, totals_, numbers_.size());
   }
 
-  /// After the next sync().
+  /// Call it after the next sync().
   void finish(std::span<std::optional<BatchCoded>> coded) const {
     for (std::size_t i = 0; i < numbers_.size(); ++i) coded[numbers_[i]] = result_of(i);
   }
@@ -149,7 +147,7 @@ class BatchInWork {
     std::uint64_t room_words;
   };
 
-  /// What is no smaller than the values is not kept.
+  /// The capacity is limited to the values' size.
   void add(const FrameShape& shape) {
     constexpr std::uint64_t alignment = 4;
     const TileGrid grid = TileGrid::of<T, Shape>(shape.extents());
@@ -214,8 +212,7 @@ class BatchInWork {
   const TileTotals* found_ = nullptr;
 };
 
-/// Starts to code the frames of a batch whose values are of type T. The returned functions take
-/// what came of them, after the next sync().
+/// For frames of type T. Call the results after the next sync().
 template <class T>
 std::vector<std::function<void(std::span<std::optional<BatchCoded>>)>> start_to_encode_batch(
     DeviceContext& gpu, std::span<const BatchEncoding> frames) {
