@@ -8,7 +8,7 @@
 
 namespace cuszi::gpu {
 
-/// Throws ArchiveError if kernels have set a flaw.
+/// Throws ArchiveError for flaws.
 inline void refuse_flaws(std::uint32_t flaws) {
   if ((flaws & bad_sparse_list) != 0) {
     throw ArchiveError("a sparse list leaves the frame, is out of order or miscounts its entries");
@@ -34,7 +34,6 @@ inline void refuse_flaws(std::uint32_t flaws) {
   }
 }
 
-/// Puts the bits of missing values, given by rank or one for all, in their places.
 template <class Bits>
 struct PutMissing {
   const Bits* missing;
@@ -46,13 +45,11 @@ struct PutMissing {
   }
 };
 
-/// A frame's values while they are restored on the device, and the copy to where the caller wants
-/// them.
+/// Restores a frame's values on the device, then copies them to the target.
 template <class T>
 class Restoration {
  public:
-  /// The host waits if there is a mask. Throws ArchiveError if that has not as many points as it
-  /// says.
+  /// Synchronises if there is a mask. Throws ArchiveError if its number of points is wrong.
   Restoration(DeviceContext& gpu, const FrameTarget& target) : gpu_(gpu), target_(target) {
     const MutableBytes out = target.out;
     values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
@@ -78,8 +75,7 @@ class Restoration {
             target_.stride};
   }
 
-  /// Undoes the transform, puts the missing values back and waits. Throws ArchiveError if kernels
-  /// found anything wrong.
+  /// Inverts the transform, restores missing values, synchronises. Throws ArchiveError for flaws.
   void finish() {
     if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
       restore_values(gpu_, *target_.transform, target_.shape.dims, values_);

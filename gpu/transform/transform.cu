@@ -7,13 +7,12 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// A warp takes so many rows of 32 points, half a word of signs each, so that a thread waits for
-/// several values and table entries at once.
+/// Rows of 32 points per warp, to overlap loads of values and tables.
 constexpr unsigned rows = 4;
 
 std::uint64_t threads_for(std::uint64_t points) { return ceil_div(points, 32 * rows) * 32; }
 
-/// This thread's first point; the others follow 32 points apart.
+/// Others follow at distances of 32.
 __device__ std::uint64_t first_point() {
   const std::uint64_t i = ItemPolicy::first();
   return i / 32 * 32 * rows + i % 32;
@@ -49,7 +48,7 @@ __global__ void transform_points(const __grid_constant__ PointTransform<T, Param
   }
 }
 
-/// `negative`: a bit of each point; null where all are `alike`.
+/// `negative`: a bit per point, or null if all are `alike`.
 template <class T, class Params>
 __global__ void restore_points(const __grid_constant__ PointRestorer<T, Params> restorer,
                                const std::uint64_t* negative, bool alike, T* values,
