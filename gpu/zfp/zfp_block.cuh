@@ -5,7 +5,6 @@
 
 namespace cuszi::gpu {
 
-/// Words that stand `stride` apart: one thread's among those of its thread block.
 template <class Word>
 struct StridedWords {
   Word* first;
@@ -14,30 +13,27 @@ struct StridedWords {
   __device__ Word& operator[](unsigned i) const { return first[i * stride]; }
 };
 
-/// Kernels that code blocks of values, one a thread.
 template <class T, int rank>
 struct ZfpPolicy {
   static constexpr unsigned threads = rank == 4 ? 32 : 128;
-  static constexpr unsigned find_threads = 128;  ///< that pass over chunks, one a thread
-  static constexpr unsigned encode_blocks = sizeof(T) == 4 ? 4 : 2;  ///< of a multiprocessor
-  static constexpr unsigned decode_blocks = sizeof(T) == 4 ? 5 : 2;  ///< of a multiprocessor
+  static constexpr unsigned find_threads = 128;                      ///< one chunk per thread
+  static constexpr unsigned encode_blocks = sizeof(T) == 4 ? 4 : 2;  ///< per multiprocessor
+  static constexpr unsigned decode_blocks = sizeof(T) == 4 ? 5 : 2;  ///< per multiprocessor
 };
 
-/// Whether rows of four values can be moved at once.
+/// For vector accesses of four values.
 template <class T>
 __host__ __device__ inline bool has_aligned_rows(const ZfpGrid& grid, const T* values) {
   return grid.extents[0] % 4 == 0 &&
          reinterpret_cast<std::uintptr_t>(values) % (4 * sizeof(T)) == 0;
 }
 
-/// As many values as are moved at once.
 template <class T>
 struct alignas(16) ZfpRow {
   T values[16 / sizeof(T)];
 };
 
-/// Calls row(at, offset) for the rows of 4 of a block that lies in the field: `at` in the block,
-/// `offset` in the field.
+/// Calls row(position in the block, offset in the field) for a block inside the field.
 template <int rank, class Row>
 __device__ inline void for_whole_rows(const ZfpGrid& grid, const ZfpPlace<rank>& place,
                                       const Row& row) {
@@ -63,7 +59,6 @@ __device__ inline void load_row(const T* from, T* row) {
   }
 }
 
-/// gather_block() by rows where that can be.
 template <int rank, class T>
 __device__ inline void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, bool aligned,
                                   const T* field, T* block) {
@@ -76,7 +71,6 @@ __device__ inline void load_block(const ZfpGrid& grid, const ZfpPlace<rank>& pla
   });
 }
 
-/// scatter_block() by rows where that can be.
 template <int rank, class T>
 __device__ inline void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& place, bool aligned,
                                    const T* block, T* field) {
@@ -96,7 +90,6 @@ __device__ inline void store_block(const ZfpGrid& grid, const ZfpPlace<rank>& pl
   });
 }
 
-/// Calls f with the rank as a constant.
 template <class F>
 void with_zfp_rank(int rank, const F& f) {
   switch (rank) {

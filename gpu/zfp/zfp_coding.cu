@@ -12,7 +12,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// One more than the last point of each 64 that is not missing; 0 if all are.
+/// Position behind the last valid point of each 64; 0 if none.
 __global__ void find_present(RankedBits missing, std::uint64_t words, std::uint64_t* last) {
   const std::uint64_t word = ItemPolicy::first();
   if (word >= words) return;
@@ -26,7 +26,6 @@ struct Larger {
   }
 };
 
-/// One more than the last point that is not missing, up to the end of each 64.
 const std::uint64_t* last_present(DeviceContext& gpu, const RankedBits& missing) {
   const std::uint64_t words = missing.blocks * RankedBits::block_words;
   auto* const last = gpu.take<std::uint64_t>(words);
@@ -41,7 +40,7 @@ const std::uint64_t* last_present(DeviceContext& gpu, const RankedBits& missing)
   return last;
 }
 
-/// Gives a missing point the last value before it that is not missing, or the smallest.
+/// By the last valid value before, else the minimum.
 template <class T>
 struct CloseGap {
   RankedBits missing;
@@ -72,7 +71,7 @@ const T* without_gaps(DeviceContext& gpu, const FrameInput<T>& frame) {
   return values;
 }
 
-/// The index of a stream; a fixed rate needs none.
+/// Empty at fixed rate.
 Bytes index_of(DeviceContext& gpu, const ZfpCoding& coding, const ZfpStream& stream,
                BitCount most_bits) {
   if (coding.index_kind() == IndexKind::none) return {};

@@ -9,7 +9,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// A stream and where its chunks or blocks begin; none at fixed rate.
+/// `starts`: of chunks or blocks; null at fixed rate.
 struct Source {
   ZfpParams params;
   const std::uint64_t* words;
@@ -23,14 +23,14 @@ struct Source {
   }
 };
 
-/// Moves words to where they are aligned; `shift` is how many bits of the first belong to others.
+/// `shift`: bits of the first word that belong to others.
 __global__ void align_words(const std::uint64_t* from, unsigned shift, std::uint64_t count,
                             std::uint64_t* to) {
   const std::uint64_t i = ItemPolicy::first();
   if (i < count) to[i] = from[i] >> shift | from[i + 1] << (64 - shift);
 }
 
-/// The words of a stream at any address: kernels read them several times.
+/// Copied, because kernels read them several times.
 const std::uint64_t* aligned_words(DeviceContext& gpu, Bytes stream) {
   constexpr std::uintptr_t word_bytes = sizeof(std::uint64_t);
   const auto off = reinterpret_cast<std::uintptr_t>(stream.data()) % word_bytes;
@@ -42,8 +42,7 @@ const std::uint64_t* aligned_words(DeviceContext& gpu, Bytes stream) {
   return to;
 }
 
-/// Passes over the blocks of a chunk a thread, but for the last, and tells where they begin.
-/// Whether blocks end where the next one begins is seen when they are decoded.
+/// A thread per chunk. Decoding verifies the blocks' ends.
 template <class T, int rank>
 __global__ void __launch_bounds__(ZfpPolicy<T, rank>::find_threads)
     find_blocks(const __grid_constant__ Source source, std::uint64_t chunk, std::uint64_t chunks,
@@ -73,7 +72,6 @@ struct DecodeTask {
   std::uint32_t* flaws;
 };
 
-/// The planes of a thread's block, in shared memory.
 template <class T, int rank>
 __device__ StridedWords<typename ZfpBlock<T, rank>::Word> slot_of_thread() {
   using Word = typename ZfpBlock<T, rank>::Word;
@@ -81,7 +79,6 @@ __device__ StridedWords<typename ZfpBlock<T, rank>::Word> slot_of_thread() {
   return {reinterpret_cast<Word*>(shared) + threadIdx.x, ZfpPolicy<T, rank>::threads};
 }
 
-/// Decodes a block.
 template <class T, int rank>
 __device__ void decode_block(const Source& source, Source::Reader& in, T* values) {
   using Block = ZfpBlock<T, rank>;
@@ -94,8 +91,7 @@ __device__ void decode_block(const Source& source, Source::Reader& in, T* values
   Block::from_planes(source.params, head, exponent, planes, values);
 }
 
-/// Brings values within the limits: by the device's own minimum and maximum, where there is neither
-/// a zero, whose sign they would choose, nor what is not a number.
+/// By native min/max where that is exact: no NaN, and no limit is 0, whose sign it would choose.
 template <int count, class T>
 __device__ void bring_within(const ZfpLimits<T>& limits, const ZfpParams& params, T* values) {
   if (limits.min != 0 && limits.max != 0 && !params.is_reversible()) {
@@ -106,7 +102,7 @@ __device__ void bring_within(const ZfpLimits<T>& limits, const ZfpParams& params
   }
 }
 
-/// Decodes a block a thread, so that neighbours write side by side.
+/// One block per thread, so that neighbours' writes coalesce.
 template <class T, int rank>
 __global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank>::decode_blocks)
     decode_blocks(const __grid_constant__ DecodeTask<T> task) {
@@ -127,7 +123,7 @@ __global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank
   store_block<rank>(task.grid, ZfpPlace<rank>(task.grid, block), task.aligned, values, task.values);
 }
 
-/// Lets a kernel that decodes blocks have its shared memory; returns how much that is.
+/// Sets the kernel's shared memory limit. Returns the bytes it needs.
 template <class T, int rank, class Kernel>
 int take_slots(const Device& device, Kernel* kernel) {
   using Layout = ZfpPlanes<T, rank>;
@@ -165,7 +161,7 @@ struct LookTask {
   ZfpPatches<T> patches;
 };
 
-/// Decodes a block a thread and looks at its points.
+/// Decodes and checks a block per thread.
 template <class T, int rank>
 __global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads)
     look_at_blocks(const __grid_constant__ LookTask<T> task) {

@@ -10,9 +10,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// How a thread's slot of shared memory is laid out. The planes of a block are read from the
-/// highest down and its bits are written over them. `lead` words in front of the planes are enough
-/// to keep the writing behind the reading.
+/// A thread's slot in shared memory. Planes are read from the highest down and overwritten by the
+/// block's bits; `lead` words keep writes behind reads.
 template <class T, int rank>
 struct Slot {
   using Layout = ZfpPlanes<T, rank>;
@@ -25,7 +24,6 @@ struct Slot {
   static constexpr unsigned words = lead + plane_words > out_words ? lead + plane_words : out_words;
 };
 
-/// The planes in a slot, for reading from the highest down.
 template <class T, int rank>
 struct PlanesInSlot {
   using Layout = ZfpPlanes<T, rank>;
@@ -34,7 +32,7 @@ struct PlanesInSlot {
 
   static constexpr unsigned stride = ZfpPolicy<T, rank>::threads;
 
-  /// Word `i` of the layout: a plane's pieces stand together, the highest plane first.
+  /// Word `i` of the layout. Pieces of a plane are adjacent, the highest plane first.
   __device__ Word& operator[](unsigned i) const {
     if constexpr (Layout::is_small) {
       constexpr unsigned per_word = 8 / sizeof(Word);
@@ -47,14 +45,12 @@ struct PlanesInSlot {
   }
 };
 
-/// Where the words of the slots of a tile's threads stand in device memory: those of neighbours
-/// side by side.
 __device__ std::uint64_t scratch_at(std::uint64_t tile, unsigned slot_words, unsigned threads,
                                     unsigned thread) {
   return tile * slot_words * threads + thread;
 }
 
-/// Moves `bits` bits to bit `at` of a stream of zeros. What two strings share is added by both.
+/// Writes `bits` bits to a zeroed stream; atomic in shared words.
 __device__ void put_bits(const std::uint64_t* from, unsigned stride, unsigned bits, BitCount at,
                          std::uint64_t* stream) {
   const auto shift = static_cast<unsigned>(at % 64);
@@ -81,15 +77,14 @@ struct EncodeTask {
   bool aligned;
   const T* values;
   std::uint64_t blocks;
-  std::uint64_t* stream;    ///< of zeros, if all blocks have one length
-  std::uint64_t* scratch;   ///< else the slots of all threads
+  std::uint64_t* stream;  ///< zeroed; set at fixed rate
+  std::uint64_t* scratch;
   std::uint32_t* unpadded;  ///< bits in each slot
-  ZfpCheck<T> check;        ///< for kernels that check
-  std::uint8_t* suspects;   ///< blocks with points that are not certain
-  std::uint32_t* any;       ///< whether there are such blocks
+  ZfpCheck<T> check;
+  std::uint8_t* suspects;  ///< blocks with uncertain points
+  std::uint32_t* any;
 };
 
-/// Whether all points of a block are certainly right.
 template <int rank, class T>
 __device__ bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& place,
                            const T* decoded) {
@@ -113,7 +108,7 @@ __device__ bool is_certain(const EncodeTask<T>& task, const ZfpPlace<rank>& plac
   return certain;
 }
 
-/// Transforms and codes a block a thread.
+/// One block per thread.
 template <class T, int rank, bool checks>
 __global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank>::encode_blocks)
     encode_blocks(const __grid_constant__ EncodeTask<T> task) {
@@ -157,7 +152,6 @@ __global__ void __launch_bounds__(ZfpPolicy<T, rank>::threads, ZfpPolicy<T, rank
   for (unsigned w = 0; w < (bits + 63) / 64; ++w) to[w * threads] = words[w];
 }
 
-/// The bits of a block with what it is padded with.
 __device__ std::uint32_t padded(const std::uint32_t* unpadded, std::uint64_t block,
                                 std::uint64_t blocks, std::uint32_t min_bits) {
   if (block >= blocks) return 0;
@@ -165,7 +159,7 @@ __device__ std::uint32_t padded(const std::uint32_t* unpadded, std::uint64_t blo
   return bits > min_bits ? bits : min_bits;
 }
 
-/// The sum of the bits of each tile of `threads` blocks, a warp a tile.
+/// One warp per tile of `threads` blocks.
 __global__ void sum_tiles(const std::uint32_t* unpadded, std::uint64_t blocks,
                           std::uint32_t min_bits, unsigned threads, std::uint64_t tiles,
                           std::uint32_t* sums) {
@@ -179,7 +173,7 @@ __global__ void sum_tiles(const std::uint32_t* unpadded, std::uint64_t blocks,
   if (threadIdx.x % 32 == 0) sums[tile] = sum;
 }
 
-/// The sum of the numbers that the threads before this one in the thread block have.
+/// Exclusive prefix sum within the thread block.
 __device__ std::uint32_t sum_before(std::uint32_t number) {
   __shared__ std::uint32_t warp_sums[ZfpPolicy<float, 1>::threads / 32];
   const unsigned lane = threadIdx.x % 32;
@@ -205,7 +199,7 @@ struct JoinTask {
   std::uint64_t* stream;
 };
 
-/// Moves the bits of a block a thread to their place and tells where that is.
+/// One block per thread.
 __global__ void join_blocks(const __grid_constant__ JoinTask task) {
   const std::uint64_t block = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::uint32_t bits = padded(task.unpadded, block, task.blocks, task.min_bits);
@@ -239,7 +233,6 @@ void launch(DeviceContext& gpu, EncodeTask<T>& task) {
   check_launch("encode_blocks");
 }
 
-/// Puts the slots of all threads one after the other.
 ZfpStream join(DeviceContext& gpu, JoinTask task, unsigned threads) {
   const unsigned tiles = blocks_for(task.blocks, threads);
   auto* const sums = gpu.take<std::uint32_t>(tiles);

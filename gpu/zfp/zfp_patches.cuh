@@ -6,14 +6,14 @@
 
 namespace cuszi::gpu {
 
-/// The points of a frame that must be patched. The encoder checks whether blocks certainly keep the
-/// bound; the other blocks, which are few, are decoded afterwards and checked point by point.
+/// The encoder marks blocks that are not certainly within the bound; these few are decoded and
+/// checked.
 template <class T>
 struct ZfpPatches {
   ZfpCheck<T> check;
-  RankedBits missing;        ///< points that do not matter; no words if there are none
-  bool any = false;          ///< whether there may be any
-  ExceptionSets exceptions;  ///< if there may
+  RankedBits missing;        ///< need no patches; no words without missing points
+  bool any = false;          ///< whether there may be patches
+  ExceptionSets exceptions;  ///< valid if `any`
 
   __device__ void look_at(std::uint64_t point, T original, T decoded) const {
     if (check.accepts(original, decoded)) return;
@@ -22,8 +22,7 @@ struct ZfpPatches {
   }
 };
 
-/// Decodes blocks of a stream and finds the patches among their points. `suspects` marks these
-/// blocks by bytes other than 0; nullptr means all blocks.
+/// `suspects`: nonzero bytes mark blocks to decode; null means all.
 template <class T>
 void zfp_look_at(DeviceContext& gpu, const ZfpParams& params, const Dims& dims,
                  const ZfpStream& stream, const std::uint8_t* suspects, const T* values,
