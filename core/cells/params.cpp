@@ -1,6 +1,5 @@
 #include "core/cells/params.hpp"
 
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
