@@ -127,7 +127,7 @@ FieldOptions raw_bounds(const std::string& path) {
   const DType dtype = dtype_in_name(path).value_or(DType::f32);
   const auto size = FileSource(path).size();
   if (!size || *size == 0 || *size % size_of(dtype) != 0) {
-    throw InputError(fmt::format("{}: is no file of {} values", path, name_of(dtype)));
+    throw InputError(fmt::format("{}: is not a raw file of {} values", path, name_of(dtype)));
   }
   return {Dims{*size / size_of(dtype)}, dtype, {}, ByteOrder::little};
 }
@@ -150,10 +150,9 @@ std::vector<float> read_bounds(const std::string& name) {
 }
 
 void add_bound_field(CLI::App& app, BoundFile& file) {
-  app.add_option(
-         "--bound-field", file.path,
-         "multilevel: smaller bounds of points, a field named as INPUT or a raw one of f32, "
-         "one for each point of the field or each of its --bound-blocks")
+  app.add_option("--bound-field", file.path,
+                 "multilevel: file of smaller bounds, one for each point or each block of "
+                 "--bound-blocks; named as INPUT, or raw f32")
       ->type_name("FILE")
       ->group(group::main);
 }
@@ -161,7 +160,7 @@ void add_bound_field(CLI::App& app, BoundFile& file) {
 void take_bound_field(const CLI::App& app, BoundFile& file, cuszi_options& asked) {
   if (!file.path) {
     if (!is_given(app, "bound-blocks")) return;
-    throw UsageError("--bound-blocks goes with --bound-field, which is not given");
+    throw UsageError("--bound-blocks needs --bound-field");
   }
   file.bounds = std::make_shared<const std::vector<float>>(read_bounds(*file.path));
   asked.bound_field = file.bounds->data();
@@ -170,7 +169,7 @@ void take_bound_field(const CLI::App& app, BoundFile& file, cuszi_options& asked
 
 void refuse_beside(const CLI::App& app, std::string_view text) {
   for (const char* name : {"mode", "value-range"}) {
-    if (is_given(app, name)) throw UsageError(fmt::format("--{} goes with {}", name, text));
+    if (is_given(app, name)) throw UsageError(fmt::format("--{} needs {}", name, text));
   }
 }
 
@@ -183,7 +182,7 @@ FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enou
   if (has_target && has_bound) {
     throw UsageError("--target and --error-bound exclude each other; give one of them");
   }
-  if (has_target) refuse_beside(app, "--error-bound, not with --target");
+  if (has_target) refuse_beside(app, "--error-bound, which --target excludes");
   if (!has_target && !has_bound) {
     if (!own_bound(settings.frame.predictor)) {
       const bool may_be_target = app.get_option_no_throw("--target") != nullptr;
@@ -199,12 +198,11 @@ FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enou
 void add_compress(CLI::App& program, Parsed& parsed) {
   CompressOptions& options = parsed.compress;
   CLI::App& app = add_command(
-      program, "compress", "Compress fields under an error bound",
-      fmt::format(
-          "{}\nThey and the type are taken from names like U_100x500x500.f32 or "
-          "CLDHGH_1_1800_3600.f32. Files of NumPy, NetCDF and HDF5 tell them themselves, and what "
-          "is missing: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
-          dims_order),
+      program, "compress", "Compress fields within an error bound",
+      fmt::format("{}\nDimensions and type of raw files are read from names like U_100x500x500.f32 "
+                  "or CLDHGH_1_1800_3600.f32. NumPy, NetCDF and HDF5 files contain them, and their "
+                  "fill values: x.npy, file.nc:TEMPERATURE, file.h5:/group/dataset.",
+                  dims_order),
       "  cuszi compress U_100x500x500.f32 -e 1e-3 --verify\n"
       "  cuszi compress T.dat -d 26x1800x3600 -t f32 -m abs -e 0.01 -o T.cuszi\n"
       "  cuszi compress U_100x500x500.f32 --target psnr:80\n"
@@ -219,15 +217,16 @@ void add_compress(CLI::App& program, Parsed& parsed) {
              "Fields: raw files, x.npy, file.nc:NAME, file.h5:NAME; - for standard input");
   add_options_but(app, parsed.asked, {"memory-limit"});
   add_word<bool>(app, group::safety, "--target-miss", "error|ok",
-                 "What a target that cannot be met is: an error, exit code 4 and no archive "
-                 "(default), or ok, and the nearest archive is written",
+                 "If the target cannot be met, fail with exit status 4 and no archive (error, "
+                 "default), or write the nearest archive found (ok)",
                  options.accepts_missed_target);
   add_bound_field(app, options.bound_field);
   add_field_options(app, options.field);
-  add_repeated(app, group::files, "--bound", "NAME=BOUND",
-               "In a copy of a file, that of one variable, like T=0.01, T=abs:0.01, T=rel:1e-3 or "
-               "T=abs-or-pwrel:0.01,1e-3; repeatable; without -e, others are kept as they are",
-               [&parsed](const Words& texts) { parsed.variable_bounds = texts; });
+  add_repeated(
+      app, group::files, "--bound", "NAME=BOUND",
+      "Bound of one variable when copying a file, like T=0.01, T=abs:0.01, T=rel:1e-3 or "
+      "T=abs-or-pwrel:0.01,1e-3; repeatable; without -e, other variables are copied unchanged",
+      [&parsed](const Words& texts) { parsed.variable_bounds = texts; });
   add_output_options(app, options.output, options.run);
   app.add_flag("--rm", options.remove_inputs,
                "Remove each input once its archive is verified; needs --verify")
@@ -243,7 +242,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
     options.is_copy = is_copy(options);
     check_copy(app, parsed, options);
     if (!is_given(app, "target") && is_given(app, "target-miss")) {
-      throw UsageError("--target-miss goes with --target, which is not given");
+      throw UsageError("--target-miss needs --target");
     }
     take_bound_field(app, options.bound_field, parsed.asked);
     options.settings = take_settings(app, parsed, options.bounds_alone);
@@ -260,30 +259,30 @@ void add_compress(CLI::App& program, Parsed& parsed) {
 
 void add_decompress(CLI::App& program, Parsed& parsed) {
   DecompressOptions& options = parsed.decompress;
-  CLI::App& app =
-      add_command(program, "decompress", "Restore fields from archives",
-                  "NAME.f32.cuszi becomes NAME.restored.f32, never the original's name.\n" +
-                      std::string(dims_order),
-                  "  cuszi decompress U_100x500x500.f32.cuszi\n"
-                  "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
-                  "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
-                  "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
-                  "  cuszi decompress big.cuszi --box 0:8,100:200,: -o box.f32\n"
-                  "  cuszi decompress *.cuszi -o restored/");
+  CLI::App& app = add_command(
+      program, "decompress", "Restore fields from archives",
+      "NAME.f32.cuszi is restored as NAME.restored.f32, not under the original's name.\n" +
+          std::string(dims_order),
+      "  cuszi decompress U_100x500x500.f32.cuszi\n"
+      "  cuszi decompress U_100x500x500.f32.cuszi --compare U_100x500x500.f32\n"
+      "  cuszi decompress big.cuszi --frame 3 -o part.f32\n"
+      "  cuszi decompress big.cuszi --stride 4 -o preview.f32\n"
+      "  cuszi decompress big.cuszi --box 0:8,100:200,: -o box.f32\n"
+      "  cuszi decompress *.cuszi -o restored/");
   choose_with_archives(app, parsed, options);
   add_output_options(app, options.output, options.run);
   add_value(app, group::main, "--box", "A:B,...",
-            "Restore only these indices of each axis, slowest first, like 0:8,100:200,:",
+            "Restore only a box: indices of each axis, slowest first, like 0:8,100:200,:",
             options.box, parse_box);
   add_value(app, group::main, "--stride", "S",
             "Restore every S-th point along lattice axes (a power of two, 1 to 1048576, default 1)",
             options.stride, [](const std::string& label, const std::string& text) {
               return parse_power_of_two(label, text, 1, most_stride);
             });
-  add_value(app, group::main, "--frame", "I", "Restore only this frame; 0 is the first",
-            options.frame, count_between(0, std::uint64_t{1} << 60));
+  add_value(app, group::main, "--frame", "I", "Restore only frame I; 0 is the first", options.frame,
+            count_between(0, std::uint64_t{1} << 60));
   app.add_option("--compare", options.original,
-                 "Measure the error against this field, named as for compress")
+                 "Measure the error against a field, named as for compress")
       ->type_name("ORIGINAL")
       ->group(group::main);
   add_byte_order_option(app, options.byte_order);
@@ -293,13 +292,12 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
 
 void add_compare(CLI::App& program, Parsed& parsed) {
   CompareOptions& options = parsed.compare;
-  CLI::App& app = add_command(program, "compare", "Measure a restored field against its original",
-                              fmt::format("{}\nExits with 4 if a bound is given and a value is "
-                                          "over it, or an isovalue and a value is on "
-                                          "another side.",
-                                          dims_order),
-                              "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
-                              "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
+  CLI::App& app = add_command(
+      program, "compare", "Measure a restored field against its original",
+      fmt::format("{}\nExits with 4 if a value exceeds a given bound or crosses a given isovalue.",
+                  dims_order),
+      "  cuszi compare U_100x500x500.f32 U_100x500x500.restored.f32\n"
+      "  cuszi compare T.dat T.out -d 26x1800x3600 -t f32 -e 1e-3 --json");
   app.add_option("ORIGINAL", options.original, "The original field, named as for compress")
       ->required()
       ->type_name("");
@@ -326,22 +324,22 @@ void add_compare(CLI::App& program, Parsed& parsed) {
 
 void add_inspect(CLI::App& program, Parsed& parsed) {
   InspectOptions& options = parsed.inspect;
-  CLI::App& app =
-      add_command(program, "inspect", "Tell everything that archives know",
-                  "Also checks every checksum; does not decode. " + std::string(dims_order),
-                  "  cuszi inspect U_100x500x500.f32.cuszi\n"
-                  "  cuszi inspect big.cuszi --frames\n"
-                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
-                  "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
+  CLI::App& app = add_command(
+      program, "inspect", "Print the metadata of archives: header, frames and sections",
+      "Verifies every checksum; decodes nothing. " + std::string(dims_order),
+      "  cuszi inspect U_100x500x500.f32.cuszi\n"
+      "  cuszi inspect big.cuszi --frames\n"
+      "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
+      "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
   app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")->type_name("");
   app.add_option("--field-name", options.field_names,
-                 "Instead of archives: what the names of raw fields say of dims and type")
+                 "Instead of archives, print the dims and type found in names of raw files")
       ->type_name("NAME...")
       ->group(group::main);
   add_type_option(app, options.dtype);
-  app.add_flag("--frames", options.frames, "Tell of each frame, not only of the first")
+  app.add_flag("--frames", options.frames, "Print every frame, not only the first")
       ->group(group::main);
-  app.add_flag("--schedule", options.schedule, "The passes of multilevel, one by one")
+  app.add_flag("--schedule", options.schedule, "Print each pass of the predictor multilevel")
       ->group(group::main);
   add_json_option(app, options.run);
   app.callback([&parsed, &options] {
@@ -352,7 +350,7 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
       throw UsageError("--type has no effect here; it needs --field-name");
     }
     if ((options.frames || options.schedule) && !options.field_names.empty()) {
-      throw UsageError("--frames and --schedule have no effect on names; leave them out");
+      throw UsageError("--frames and --schedule have no effect with --field-name; leave them out");
     }
     parsed.command = options;
   });
@@ -360,8 +358,8 @@ void add_inspect(CLI::App& program, Parsed& parsed) {
 
 void add_test(CLI::App& program, Parsed& parsed) {
   TestOptions& options = parsed.test;
-  CLI::App& app = add_command(program, "test", "Check archives by restoring them to nowhere",
-                              "Exits with 3 if one is damaged. " + std::string(dims_order),
+  CLI::App& app = add_command(program, "test", "Test archives by decoding them; writes nothing",
+                              "Exits with 3 if an archive is damaged. " + std::string(dims_order),
                               "  cuszi test U_100x500x500.f32.cuszi\n"
                               "  cuszi test -r archives/");
   choose_with_archives(app, parsed, options);
@@ -372,8 +370,8 @@ void add_test(CLI::App& program, Parsed& parsed) {
 void add_list(CLI::App& program, Parsed& parsed) {
   ListOptions& options = parsed.list;
   CLI::App& app = add_command(
-      program, "list", "List archives, one a line",
-      "Reads headers and tables alone; cuszi test checks all. " + std::string(dims_order),
+      program, "list", "List archives, one per line",
+      "Reads only headers and tables; cuszi test checks everything. " + std::string(dims_order),
       "  cuszi list *.cuszi\n"
       "  cuszi list -r archives/");
   choose_with_archives(app, parsed, options);
@@ -382,13 +380,13 @@ void add_list(CLI::App& program, Parsed& parsed) {
 
 void add_bench(CLI::App& program, Parsed& parsed) {
   BenchOptions& options = parsed.bench;
-  CLI::App& app =
-      add_command(program, "bench", "Measure the speed in memory, step by step, and between files",
-                  "Temporary files go to TMPDIR. " + std::string(dims_order),
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index\n"
-                  "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset zfp --study zfp-index");
+  CLI::App& app = add_command(
+      program, "bench", "Measure the speed of each step in memory, and from file to file",
+      "Temporary files go to TMPDIR. " + std::string(dims_order),
+      "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
+      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
+      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index\n"
+      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset zfp --study zfp-index");
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
@@ -396,13 +394,14 @@ void add_bench(CLI::App& program, Parsed& parsed) {
   add_bound_field(app, options.bound_field);
   add_field_options(app, options.field);
   app.add_option("--iterations", options.iterations,
-                 "Times to repeat; the median counts (1 to 1000, default 3)")
+                 "Number of repetitions, of which the median is reported (1 to 1000, default 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->group(group::main);
   add_value(app, group::main, "--study", "[huffman|index|zfp-index]",
-            "A table of the first frame instead: codeword units, merge factors and symbols of "
-            "huffman (default), or the variants of the side-channel index of huffman or of zfp",
+            "Print a table for the first frame instead: codeword units, merge factors and symbols "
+            "of huffman (default), or the variants of the side-channel index of huffman (index) or "
+            "zfp (zfp-index)",
             options.study,
             [](const std::string& label, const std::string& text) {
               if (text.empty()) return Study::huffman;
@@ -423,14 +422,17 @@ std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mod
   using Kind = ZfpMode::Kind;
   if (!told.dims) {
     if (told.dtype || told.tolerance || mode.kind != Kind::accuracy) {
-      throw UsageError("a zfp stream without header needs --dims; one with a header says the rest");
+      throw UsageError(
+          "a zfp stream without header needs --dims; with a header, leave out --type, "
+          "--error-bound and --zfp-mode");
     }
     return std::nullopt;
   }
   if (!told.dtype) throw UsageError("a zfp stream without header needs --type, f32 or f64");
   if (told.tolerance.has_value() != (mode.kind == Kind::accuracy)) {
     throw UsageError(
-        "a zfp stream without header needs --error-bound, its tolerance, or another --zfp-mode");
+        "a zfp stream without header needs either --error-bound (its tolerance) or a --zfp-mode "
+        "other than accuracy");
   }
   return ZfpHeader{zfp_scalar_of(*told.dtype), *told.dims,
                    zfp_params(mode, told.tolerance.value_or(0), told.dims->rank(), *told.dtype)};
@@ -439,23 +441,22 @@ std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mod
 void add_zfp_import(CLI::App& program, Parsed& parsed) {
   ZfpImportOptions& options = parsed.zfp_import;
   CLI::App& app = add_command(
-      program, "zfp-import", "Make an archive of a stream of zfp",
-      fmt::format(
-          "The stream is kept bit for bit; what lets it be decoded in parallel is added. It "
-          "begins with zfp's header (zfp -h), or the options say what that would. {}",
-          dims_order),
+      program, "zfp-import", "Convert a zfp stream to an archive",
+      fmt::format("The stream is stored bit for bit, with an index for parallel decoding. It "
+                  "starts with zfp's header (zfp -h), or options give its dims, type and mode. {}",
+                  dims_order),
       "  zfp -f -3 500 500 100 -a 1e-3 -h -i U_100x500x500.f32 -z U.zfp\n"
       "  cuszi zfp-import U.zfp -o U.cuszi\n"
       "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 -e 1e-3 -o U.cuszi\n"
       "  cuszi zfp-import plain.zfp -d 100x500x500 -t f32 --zfp-mode rate:8 -o U.cuszi");
-  app.add_option("FILE", options.input, "The stream; - for standard input")
+  app.add_option("FILE", options.input, "zfp stream; - for standard input")
       ->required()
       ->type_name("");
   add_dims_option(app, parsed.told.dims,
-                  "Of a stream without header: 1 to 4 extents, slowest first");
-  add_type_option(app, parsed.told.dtype);
+                  "Dimensions of a stream without header: 1 to 4 extents, slowest first");
+  add_type_option(app, parsed.told.dtype, "Type of the values of a stream without header");
   add_value(app, group::main, "-e,--error-bound", "TOLERANCE",
-            "Of a stream without header at fixed accuracy, its absolute tolerance (zfp -a)",
+            "Absolute tolerance of a fixed-accuracy stream without header (zfp -a)",
             parsed.told.tolerance, parse_number);
   add_options(app, parsed.asked, {"zfp-mode", "zfp-chunk", "index", "partition", "frame-size"});
   add_output_options(app, options.output, options.run);
@@ -471,16 +472,14 @@ void add_zfp_import(CLI::App& program, Parsed& parsed) {
 
 void add_zfp_export(CLI::App& program, Parsed& parsed) {
   ZfpExportOptions& options = parsed.zfp_export;
-  CLI::App& app = add_command(
-      program, "zfp-export", "Make a stream of zfp of an archive",
-      fmt::format(
-          "Of an archive of --preset zfp: the stream is moved bit for bit, behind zfp's own "
-          "header. {}",
-          dims_order),
-      "  cuszi compress U_100x500x500.f32 -e 1e-3 --preset zfp -o U.cuszi\n"
-      "  cuszi zfp-export U.cuszi -o U.zfp\n"
-      "  zfp -h -z U.zfp -o U.restored.f32");
-  app.add_option("ARCHIVE", options.archive, "The archive; - for standard input")
+  CLI::App& app = add_command(program, "zfp-export", "Convert an archive to a zfp stream",
+                              fmt::format("The archive must be made with --preset zfp. The stream "
+                                          "is copied bit for bit after zfp's own header. {}",
+                                          dims_order),
+                              "  cuszi compress U_100x500x500.f32 -e 1e-3 --preset zfp -o U.cuszi\n"
+                              "  cuszi zfp-export U.cuszi -o U.zfp\n"
+                              "  zfp -h -z U.zfp -o U.restored.f32");
+  app.add_option("ARCHIVE", options.archive, "Archive; - for standard input")
       ->required()
       ->type_name("");
   add_output_options(app, options.output, options.run);
@@ -515,12 +514,12 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "EXIT STATUS\n"
       "  0  ok\n"
       "  1  usage error\n"
-      "  2  input unreadable, or not of the size of its dims\n"
+      "  2  input unreadable, or its size does not match its dims\n"
       "  3  archive damaged\n"
       "  4  bound violated, or target not met\n"
       "  5  device or library missing\n"
       "  6  output exists or cannot be written\n"
-      "With several inputs, that of the first failure.");
+      "With several inputs, the status of the first failure.");
   program.set_version_flag("-V,--version", version_text)->group(group::report);
   program.get_help_ptr()->group(group::report);
   program.require_subcommand(1);

@@ -55,17 +55,16 @@ void refuse_misplaced_command(const Words& words, const std::vector<std::string>
     Words meant{"cuszi", *command};
     meant.insert(meant.end(), words.begin() + 1, command);
     meant.insert(meant.end(), command + 1, words.end());
-    throw UsageError(
-        fmt::format("the command goes before its options and files: {}", typed(meant)));
+    throw UsageError(fmt::format("the command must precede options and files: {}", typed(meant)));
   }
   if (first[0] == '-') return;
   if (!is_file(first)) {
-    throw UsageError(fmt::format("'{}' is no command; see cuszi --help", first));
+    throw UsageError(fmt::format("unknown command '{}'; see cuszi --help", first));
   }
   Words meant{"cuszi", first.ends_with(".cuszi") ? "decompress" : "compress"};
   meant.insert(meant.end(), words.begin() + 1, words.end());
   throw UsageError(
-      fmt::format("'{}' is a file where the command should be: {}", first, typed(meant)));
+      fmt::format("no command before the file '{}'; did you mean: {}", first, typed(meant)));
 }
 
 }  // namespace cuszi::app

@@ -107,7 +107,7 @@ void refuse_foreign_bounds(const Words& words) {
     meant.front() = "cuszi";
     meant.insert(meant.end(), found->meant.begin(), found->meant.end());
     meant.insert(meant.end(), end, words.end());
-    throw UsageError(fmt::format("'{}' is how other compressors take a bound; here it is: {}",
+    throw UsageError(fmt::format("'{}' is the bound syntax of other compressors; use: {}",
                                  typed(Words(first, end)), typed(meant)));
   }
 }

@@ -69,10 +69,9 @@ void refuse_foreign_dims(const Words& words) {
     meant.front() = "cuszi";
     meant.insert(meant.end(), {"--dims", found->dims.to_string()});
     meant.insert(meant.end(), end, words.end());
-    throw UsageError(
-        fmt::format("'{}' are dims as {} takes them, the fastest first; here the slowest is first: "
-                    "{}",
-                    typed(Words(first, end)), found->program, typed(meant)));
+    throw UsageError(fmt::format(
+        "'{}' is the dims syntax of {}, fastest first; cuszi takes them slowest first: {}",
+        typed(Words(first, end)), found->program, typed(meant)));
   }
 }
 

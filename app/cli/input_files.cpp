@@ -22,15 +22,16 @@ void add_lines(const std::string& list, std::istream& from, std::vector<std::str
   for (std::string line; std::getline(from, line);) {
     if (std::exchange(is_first, false)) {
       if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF")) {
-        throw InputError(input_name(list) +
-                         ": is UTF-16; a list has names in UTF-8, or as they are");
+        throw InputError(
+            input_name(list) +
+            ": is UTF-16; a list of files must be UTF-8 or contain the bytes of the names");
       }
       if (line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     }
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(line);
   }
-  if (from.bad()) throw InputError(input_name(list) + ": cannot be read to its end as a list");
+  if (from.bad()) throw InputError(input_name(list) + ": cannot be read to its end");
 }
 
 void add_list(const std::string& list, std::vector<std::string>& names) {
@@ -39,7 +40,8 @@ void add_list(const std::string& list, std::vector<std::string>& names) {
     return;
   }
   std::ifstream file(list);
-  if (!file || fs::is_directory(list)) throw InputError(list + ": cannot be read as a list");
+  if (!file || fs::is_directory(list))
+    throw InputError(list + ": cannot be read as a list of files");
   add_lines(list, file, names);
 }
 
@@ -64,7 +66,7 @@ void add_folder(const std::string& folder, const Wanted& wanted, std::vector<std
     const std::vector<std::string> parts = wanted(file);
     files.insert(files.end(), parts.begin(), parts.end());
   }
-  if (files.size() == before) throw InputError(folder + ": has no file of the kind that is wanted");
+  if (files.size() == before) throw InputError(folder + ": contains no matching file");
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ void add_folder(const std::string& folder, const Wanted& wanted, std::vector<std
 FoundFiles files_of(const InputFiles& inputs, const Wanted& wanted) {
   std::vector<std::string> names = inputs.names;
   for (const std::string& list : inputs.lists) add_list(list, names);
-  if (names.empty()) throw UsageError("no input; name files, or a list of them by --filelist");
+  if (names.empty()) throw UsageError("no input; give files or --filelist");
   FoundFiles found;
   std::error_code unreadable;
   for (const std::string& name : names) {

@@ -77,7 +77,7 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
   const FrameConfig& frame = settings.frame;
   const PredictorId id = frame.predictor.id;
   const bool has_no_index = id == PredictorId::tiles || id == PredictorId::cells;
-  constexpr const char* without_index = "tiles and cells are decoded in parallel without an index";
+  constexpr const char* without_index = "tiles and cells need no index";
   struct Lack {
     OptionUse use;
     bool is_there;
@@ -89,14 +89,14 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
       {OptionUse::multilevel, id != PredictorId::multilevel,
        "it needs --predictor multilevel or auto"},
       {OptionUse::zfp, id != PredictorId::zfp, "it needs --preset zfp"},
-      {OptionUse::coder, has_own_coder(id), "tiles, zfp and cells write their codes themselves"},
+      {OptionUse::coder, has_own_coder(id),
+       "the predictors tiles, zfp and cells have no separate coder"},
       {OptionUse::index, has_no_index, without_index},
       {OptionUse::hybrid, has_no_index, without_index},
       {OptionUse::hybrid, frame.index.kind != IndexKind::hybrid, "it needs --index hybrid"},
       {OptionUse::huffman, frame.coder != CoderId::huffman && !frame.automatic_coder,
        "it needs --coder huffman or auto"},
-      {OptionUse::relative, settings.mode != ErrorMode::relative,
-       "an absolute bound (--mode abs) needs no range; leave one of them out"}};
+      {OptionUse::relative, settings.mode != ErrorMode::relative, "it needs --mode rel"}};
   for (const Option& option : option_table()) {
     for (const Lack& lack : lacks) {
       if (lack.use != option.use || !lack.is_there || !is_given(app, option.info.name)) continue;
@@ -113,7 +113,7 @@ void check_copy_options(const CLI::App& app) {
                                       "threads", "json", "quiet", "filelist", "padding"},
                                      option->get_single_name());
     if (has_effect || option->count() == 0) continue;
-    throw UsageError(fmt::format("--{} has no effect on the copy of a file; leave it out",
+    throw UsageError(fmt::format("--{} has no effect when copying a file; leave it out",
                                  option->get_single_name()));
   }
 }
@@ -122,10 +122,11 @@ void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
                 const std::string& help) {
   app.add_option(name, inputs.names, help)->type_name("");
   app.add_flag("-r,--recursive", inputs.recursive,
-               "Take the files in folders and in theirs, of each all fields; -o OUT gets the same "
-               "folders")
+               "Process folders recursively, with all fields of each file; -o OUT gets the same "
+               "subfolders")
       ->group(group::files);
-  add_repeated(app, group::files, "--filelist", "FILE", "Take the names in a file, one a line, too",
+  add_repeated(app, group::files, "--filelist", "FILE",
+               "Also process the files named in FILE, one per line",
                [&inputs](const Words& names) { inputs.lists = names; });
 }
 
@@ -138,23 +139,24 @@ CLI::Option* add_dims_option(CLI::App& app, std::optional<Dims>& dims, const std
 
 void add_field_options(CLI::App& app, FieldOptions& field) {
   CLI::Option* const dims = add_dims_option(
-      app, field.dims, "1 to 4 extents, slowest first, like 100x500x500; else as the name says");
+      app, field.dims,
+      "Dimensions: 1 to 4 extents, slowest first, like 100x500x500 (default: from the file name)");
   add_value(app, group::files, "--dims-xyz", "DIMS",
-            "The same, fastest first, like 500x500x100 for 100 slices", field.dims,
+            "Dimensions, fastest first, like 500x500x100 for 100 slices", field.dims,
             [](const std::string& /*label*/, const std::string& text) {
               return reversed(Dims::parse(text));
             })
       ->excludes(dims);
   add_type_option(app, field.dtype);
-  add_value(app, group::files, "--skip-bytes", "N",
-            "Bytes in front of the values, 0 to 2^50; with --dims, others may follow them",
-            field.skip_bytes, count_between(0, std::uint64_t{1} << 50));
+  add_value(
+      app, group::files, "--skip-bytes", "N",
+      "Skip N bytes before the values, 0 to 2^50; with --dims, bytes after the values are ignored",
+      field.skip_bytes, count_between(0, std::uint64_t{1} << 50));
   add_byte_order_option(app, field.byte_order);
 }
 
-void add_type_option(CLI::App& app, std::optional<DType>& dtype) {
-  add_word<DType>(app, group::files, "-t,--type", "f32|f64",
-                  "Type of the values; else as the name says", dtype);
+void add_type_option(CLI::App& app, std::optional<DType>& dtype, const std::string& help) {
+  add_word<DType>(app, group::files, "-t,--type", "f32|f64", help, dtype);
 }
 
 void add_byte_order_option(CLI::App& app, ByteOrder& order) {
@@ -163,18 +165,20 @@ void add_byte_order_option(CLI::App& app, ByteOrder& order) {
 }
 
 void add_json_option(CLI::App& app, RunOptions& run) {
-  app.add_flag("--json", run.json, "Report in JSON, one object a line")->group(group::report);
+  app.add_flag("--json", run.json, "Report in JSON, one object per line")->group(group::report);
 }
 
 void add_report_options(CLI::App& app, RunOptions& run) {
   add_json_option(app, run);
-  app.add_flag("-q,--quiet", run.quiet, "No report, no notices; errors, and JSON if asked for")
+  app.add_flag("-q,--quiet", run.quiet,
+               "Suppress the report and notices; errors and --json are still printed")
       ->group(group::report);
 }
 
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run) {
   CLI::Option* const named =
-      app.add_option("-o,--output", output, "File (- for standard output), or folder for several")
+      app.add_option("-o,--output", output,
+                     "Output file (- for standard output), or folder for several inputs")
           ->type_name("OUT")
           ->group(group::main);
   app.add_flag_callback(
@@ -183,7 +187,7 @@ void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOp
       ->group(group::files);
   app.add_flag("-f,--force", run.force, "Overwrite existing files")->group(group::safety);
   app.add_flag_callback(
-         "-k,--keep", [] {}, "Keep the inputs, as is done anyway")
+         "-k,--keep", [] {}, "Keep the inputs (default)")
       ->group(group::safety);
 }
 
@@ -205,14 +209,15 @@ VariableBound parse_variable_bound(std::string_view label, std::string_view text
   bound.asked.bound = *number;
   if (has_share && !has_two_bounds(bound.asked.mode)) {
     refuse(label, text,
-           "one number, or two of a mode that has two bounds, like T=abs-or-pwrel:0.01,1e-3");
+           "NAME=BOUND with one number; two need mode abs-or-pwrel or abs-and-pwrel, like "
+           "T=abs-or-pwrel:0.01,1e-3");
   }
   if (has_share) bound.asked.share = number_in<double>(value).value_or(0);
   if ((has_mode || has_share) && has_two_bounds(bound.asked.mode) &&
       !(bound.asked.share > 0 && bound.asked.share < 1)) {
     refuse(label, text,
-           "two numbers, an absolute bound and a share of each value above 0 and below 1, like "
-           "T=abs-or-pwrel:0.01,1e-3");
+           "NAME=MODE:ABS,P with an absolute bound and a fraction of each value, above 0 and below "
+           "1, like T=abs-or-pwrel:0.01,1e-3");
   }
   check_bound(bound.asked, label);
   return bound;

@@ -76,7 +76,8 @@ void add_inputs(CLI::App& app, const std::string& name, InputFiles& inputs,
 /// --dims, --dims-xyz, --type, --skip-bytes, --byte-order.
 void add_field_options(CLI::App& app, FieldOptions& field);
 
-void add_type_option(CLI::App& app, std::optional<DType>& dtype);
+void add_type_option(CLI::App& app, std::optional<DType>& dtype,
+                     const std::string& help = "Type of the values (default: from the file name)");
 
 void add_byte_order_option(CLI::App& app, ByteOrder& order);
 

@@ -78,10 +78,9 @@ class Compression {
       require_same_sides(*meter_, field_.layout().dims);
     }
     if (target_met_ == false && !options_.accepts_missed_target) {
-      throw BoundError(
-          fmt::format("the target {} was not met; no archive was written, --target-miss ok writes "
-                      "the nearest that was found",
-                      to_string(*options_.target)));
+      throw BoundError(fmt::format(
+          "target {} not met; no archive was written (--target-miss ok writes the nearest one)",
+          to_string(*options_.target)));
     }
     if (!held_.empty()) file.write(held_);
     file.commit();
@@ -98,12 +97,13 @@ class Compression {
   /// Requires the archive on disk and no doubts.
   void remove_input(const OutputFile& archive) const {
     if (is_doubtful()) {
-      throw UsageError(input_ +
-                       ": is kept: --rm needs a bound that means something, see the warning");
+      throw UsageError(input_ + ": not removed: a warning says that the bound may be meaningless");
     }
-    if (!opened_.is_whole) throw InputError(input_ + ": is kept: it holds more than its archive");
+    if (!opened_.is_whole)
+      throw InputError(input_ + ": not removed: it contains more than its archive");
     if (!archive.is_safe()) {
-      throw OutputError(fmt::format("{}: is kept: {} cannot be forced to disk", input_, output_));
+      throw OutputError(
+          fmt::format("{}: not removed: {} cannot be synced to disk", input_, output_));
     }
     field_.expect_unchanged();
     removable_->remove(field_.descriptor());
@@ -208,12 +208,11 @@ class Compression {
     failed == nullptr ? print(report, options_.run, stdout_has_data)
                       : print_failed(report, options_.run, *failed, stdout_has_data);
     if (target_met_ == false && options_.accepts_missed_target) {
-      tell_warning(
-          fmt::format("{}: the target {} was not met; the archive is the nearest that was found",
-                      input_, to_string(*options_.target)));
+      tell_warning(fmt::format("{}: target {} not met; wrote the nearest archive found", input_,
+                               to_string(*options_.target)));
     }
     if (opened_.bytes_behind != 0) {
-      spdlog::warn("{}: {} bytes behind its array are not in the archive", input_,
+      spdlog::warn("{}: {} bytes after its array are not in the archive", input_,
                    opened_.bytes_behind);
     }
     for (const FillWarning& warning : result_.warnings) {
@@ -226,7 +225,7 @@ class Compression {
   void require_raw(Bytes values) const {
     if (format_in_bytes(values) == Format::raw) return;
     throw UsageError(input_name(input_) +
-                     ": is a file of NumPy, NetCDF or HDF5, not raw values: give its name, or "
+                     ": is a NumPy, NetCDF or HDF5 file, not raw values: give its name, or "
                      "--skip-bytes to read it as raw");
   }
 
@@ -271,7 +270,8 @@ ExitCode execute(const CompressOptions& options) {
   std::vector<std::string> others = options.lists;
   if (options.bound_field.path) others.push_back(file_of(*options.bound_field.path));
   OutputPlan outputs(files, options.folders, options.output, others);
-  if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
+  if (options.output)
+    refuse_foreign_name(*options.output, "the output is an archive", "name it .cuszi");
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
     const std::string output = outputs.claim(file_of(input), archive_name(field_path(input)));

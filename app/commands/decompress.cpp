@@ -160,7 +160,7 @@ class Decompression {
     require_within_bound(
         *meter_, dims,
         *options_.original +
-            " is not what this archive was made of, or the restored field is wrong");
+            " is not the original of this archive, or the restored field is wrong");
   }
 
   const DecompressOptions& options_;
@@ -184,19 +184,18 @@ class Decompression {
 void require_writable_format(const std::string& output) {
   if (format_in_name(output) == Format::npy) return;
   refuse_foreign_name(
-      output, "a field without names and attributes",
-      "restore to a .npy or a raw file; a copy of a whole file keeps them: compress "
-      "file.nc -o copy.nc");
+      output, "a restored field has no names and attributes",
+      "restore to a .npy or raw file, or copy a whole file: cuszi compress file.nc -o copy.nc");
 }
 
 }  // namespace
 
 ExitCode execute(const DecompressOptions& options) {
   if (options.original && options.archives.size() > 1) {
-    throw UsageError("--compare takes one archive; restore several one by one to compare them");
+    throw UsageError("--compare takes one archive; restore several one by one");
   }
   if (options.frame && options.box != Box{}) {
-    throw UsageError("--box and --frame exclude each other; a box can be a frame's indices");
+    throw UsageError("--box and --frame exclude each other; give one of them");
   }
   Backends backends(options.run.device);
   std::vector<std::string> others = options.lists;

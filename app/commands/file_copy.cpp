@@ -75,7 +75,7 @@ class FileCopy {
   void run() {
     const Writer writer = is_classic_ ? Writer::by_name : Writer::by_handle;
     OutputFile file(output_, input_, options_.run.force, writer);
-    if (file.is_stream()) throw OutputError(output_ + ": a copy is no stream; name a file");
+    if (file.is_stream()) throw OutputError(output_ + ": is a stream; a copy needs a regular file");
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       std::vector<FilteredVariable> filtered;
@@ -109,8 +109,8 @@ class FileCopy {
     if (found != variables.end()) return static_cast<std::size_t>(found - variables.begin());
     std::vector<std::string> names;
     for (const Variable& variable : variables) names.push_back(variable.name);
-    throw UsageError(fmt::format("--bound {}: {} has no such variable of f32 or f64; it has {}",
-                                 name, input_, fmt::join(names, ", ")));
+    throw UsageError(fmt::format("--bound {}: {} has no such f32 or f64 variable; it has {}", name,
+                                 input_, fmt::join(names, ", ")));
   }
 
   /// Null where none is given.
@@ -119,8 +119,9 @@ class FileCopy {
     for (const VariableBound& each : options_.bounds) {
       const VariableBound*& bound = own[index_of(each.name, variables)];
       if (bound != nullptr) {
-        throw UsageError(fmt::format("--bound {} and --bound {} are of one variable; leave out one",
-                                     bound->name, each.name));
+        throw UsageError(
+            fmt::format("--bound {} and --bound {} name the same variable; leave out one",
+                        bound->name, each.name));
       }
       bound = &each;
     }
@@ -137,8 +138,8 @@ class FileCopy {
       const Variable& variable = variables[i];
       if (own[i] == nullptr && (variable.is_auxiliary || options_.bounds_alone)) continue;
       if (own[i] == nullptr && !variable.lacking_filter.empty()) {
-        spdlog::warn("{}:{}: is kept as it is: its filter {} is not there", input_, variable.name,
-                     variable.lacking_filter);
+        spdlog::warn("{}:{}: copied unchanged: its HDF5 filter {} is not available", input_,
+                     variable.name, variable.lacking_filter);
         continue;
       }
       add(variable, own[i]);
@@ -146,8 +147,7 @@ class FileCopy {
     if (copied_.empty()) {
       throw InputError(
           input_ +
-          ": has no variable of f32 or f64 that can be read and is no coordinate, cell "
-          "area or flag");
+          ": has no readable f32 or f64 variable other than coordinates, cell areas and flags");
     }
   }
 
@@ -277,10 +277,10 @@ ExitCode copy_file(const CompressOptions& options) {
   const std::string& name = options.inputs.front();
   const FieldPath input = field_path(name);
   if (!input.holds_variables() || !input.variable.empty()) {
-    throw UsageError(fmt::format(
-        "{}: -o {} is to be a copy, which files of NetCDF and HDF5 can have, with all of their "
-        "variables; give another name for an archive",
-        name, *options.output));
+    throw UsageError(
+        fmt::format("{}: cannot be copied to -o {}: only whole NetCDF and HDF5 files can; give an "
+                    "archive another name",
+                    name, *options.output));
   }
   OutputPlan outputs({input.file}, {}, options.output, options.lists);
   const FileReports reports{options.run, "input"};

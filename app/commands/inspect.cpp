@@ -193,7 +193,7 @@ std::string text_of(const Inspection& inspection, const InspectOptions& options)
   for (std::size_t i = 0; i < shown; ++i)
     text += frame_text(inspection.frames[i], options.schedule);
   if (shown < inspection.frames.size()) {
-    text += fmt::format("  and {} more frames; --frames tells them too\n",
+    text += fmt::format("  and {} more frames; --frames prints them\n",
                         inspection.frames.size() - shown);
   }
   return text;

@@ -56,10 +56,10 @@ class FrameStudy {
         shape_{field_.layout().dtype, field_.plan().frame_dims(0)} {
     const FrameConfig& config = options.settings.frame;
     if (study == Study::zfp_index && config.predictor.id != PredictorId::zfp) {
-      throw UsageError("--study zfp-index is about zfp's streams; choose --preset zfp");
+      throw UsageError("--study zfp-index needs --preset zfp");
     }
     if (study != Study::zfp_index && config.coder != CoderId::huffman) {
-      throw UsageError("--study is about the coder huffman; choose --preset cuszi or cusz");
+      throw UsageError("--study needs the coder huffman, like that of --preset cuszi or cusz");
     }
     const ValueRange range = range_of_frame();
     bench_.put(shape_, field_.frame(0), asked_of_frame(options.settings, field_.plan(), 0, range));

@@ -52,10 +52,9 @@ void make_stream(const ZfpExportOptions& options, const std::string& output) {
   file.commit();
   tell(made, options, output);
   if (made.patches != 0) {
-    tell_warning(
-        fmt::format("{}: {} values are exact in the archive alone; in the stream they are "
-                    "as near as zfp leaves them",
-                    output, made.patches));
+    tell_warning(fmt::format(
+        "{}: {} values that the archive stores exactly have zfp's approximation in the stream",
+        output, made.patches));
   }
 }
 
@@ -63,7 +62,8 @@ void make_stream(const ZfpExportOptions& options, const std::string& output) {
 
 ExitCode execute(const ZfpExportOptions& options) {
   OutputPlan outputs({options.archive}, {}, options.output);
-  if (options.output) refuse_foreign_name(*options.output, "a stream of zfp", "name it .zfp");
+  if (options.output)
+    refuse_foreign_name(*options.output, "the output is a zfp stream", "name it .zfp");
   const std::string output = outputs.claim(options.archive, stream_name(options.archive));
   const FileReports reports{options.run, "archive", outputs.is_stream()};
   return for_each_file({options.archive}, reports, [&](const auto& /*archive*/, Json& /*known*/) {

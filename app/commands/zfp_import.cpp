@@ -44,7 +44,8 @@ void make_archive(const ZfpImportOptions& options, const std::string& output) {
 
 ExitCode execute(const ZfpImportOptions& options) {
   OutputPlan outputs({options.input}, {}, options.output);
-  if (options.output) refuse_foreign_name(*options.output, "an archive", "name it .cuszi");
+  if (options.output)
+    refuse_foreign_name(*options.output, "the output is an archive", "name it .cuszi");
   const std::string output = outputs.claim(options.input, options.input + ".cuszi");
   const FileReports reports{options.run, "input", outputs.is_stream()};
   return for_each_file({options.input}, reports, [&](const auto& /*input*/, Json& /*known*/) {

@@ -36,10 +36,9 @@ std::vector<FileIdentity> identities_of(const std::vector<std::string>& paths) {
 void refuse_among(const std::vector<FileIdentity>& kept, const std::string& output) {
   const auto identity = identity_of(output, STDOUT_FILENO);
   if (!identity || std::find(kept.begin(), kept.end(), *identity) == kept.end()) return;
-  throw UsageError(
-      is_standard_stream(output)
-          ? "standard output is an input, which is never changed; redirect it elsewhere"
-          : output + ": is an input, which is never changed; give another -o");
+  throw UsageError(is_standard_stream(output)
+                       ? "standard output is also an input; redirect it elsewhere"
+                       : output + ": is also an input; give another -o");
 }
 
 std::string end_of_links(const std::string& path) {

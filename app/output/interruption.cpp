@@ -43,7 +43,7 @@ void handle_interruptions() {
     handle(signal, end_as_interrupted);
   }
   handle(SIGXFSZ, SIG_IGN);
-  if (std::atexit(remove_unfinished) != 0) throw DeviceError("there is not enough memory to start");
+  if (std::atexit(remove_unfinished) != 0) throw DeviceError("not enough memory to start");
 }
 
 void set_unfinished(const char* path) { unfinished = path; }

@@ -20,7 +20,7 @@ void create_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return;
-  throw OutputError(folder.string() + ": cannot be made a folder; several inputs need one as -o");
+  throw OutputError(folder.string() + ": cannot be created; several inputs need a folder as -o");
 }
 
 bool is_folder(const std::string& path) {
@@ -33,11 +33,11 @@ void require_folder(const std::string& output) {
   if (is_folder(output)) return;
   std::error_code unreadable;
   if (fs::exists(output, unreadable)) {
-    throw OutputError(output + ": is no folder; several inputs need one as -o");
+    throw OutputError(output + ": is not a folder; several inputs need a folder as -o");
   }
   if (output.ends_with('/') || fs::path(output).extension().empty()) return;
   throw UsageError(fmt::format(
-      "{}: is the name of a file, and several inputs need a folder as -o; {}/ makes it one", output,
+      "{}: looks like a file, but several inputs need a folder as -o; use {}/ for a folder", output,
       output));
 }
 
@@ -78,7 +78,7 @@ void refuse_foreign_name(const std::string& output, std::string_view what,
                           output.ends_with(".zarr");
   if (!is_foreign || is_folder(output)) return;
   throw UsageError(
-      fmt::format("{}: {} is no file of NumPy, NetCDF, HDF5 or Zarr; {}", output, what, remedy));
+      fmt::format("{}: {}, not a NumPy, NetCDF, HDF5 or Zarr file; {}", output, what, remedy));
 }
 
 std::string OutputPlan::claim(const std::string& input, const std::string& name) {
@@ -86,7 +86,7 @@ std::string OutputPlan::claim(const std::string& input, const std::string& name)
   if (is_standard_stream(path)) return path;
   refuse_among(kept_, path);
   if (!claimed_.insert(place_of(path)).second) {
-    throw UsageError(path + ": is the output of another input too; give different names");
+    throw UsageError(path + ": is the output of two inputs; give different names");
   }
   return path;
 }
@@ -94,7 +94,7 @@ std::string OutputPlan::claim(const std::string& input, const std::string& name)
 std::string OutputPlan::path_for(const std::string& input, const std::string& name) const {
   if (!is_folder_) return output_.value_or(is_standard_stream(input) ? "-" : name);
   if (is_standard_stream(input)) {
-    throw UsageError("standard input has no name for a file in the folder " + *output_ +
+    throw UsageError("standard input has no file name to use in the folder " + *output_ +
                      "; give a file as -o");
   }
   return fs::path(folder_for(input)) / fs::path(name).filename();

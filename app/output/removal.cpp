@@ -25,12 +25,11 @@ namespace {
 void require_one_name(const std::string& file) {
   struct stat status {};
   if (::lstat(file.c_str(), &status) != 0) return;
-  if (S_ISLNK(status.st_mode)) refuse(file, "is a link, which alone would be removed");
+  if (S_ISLNK(status.st_mode)) refuse(file, "is a link, and only the link would be removed");
   if (S_ISDIR(status.st_mode)) return;
-  if (!S_ISREG(status.st_mode)) refuse(file, "is no regular file that could be removed");
+  if (!S_ISREG(status.st_mode)) refuse(file, "is not a regular file");
   if (status.st_nlink == 1) return;
-  refuse(file, fmt::format("has {} names (hard links), of which only one would be removed",
-                           status.st_nlink));
+  refuse(file, fmt::format("has {} hard links, and only one would be removed", status.st_nlink));
 }
 
 /// Open errors are reported later.
@@ -43,26 +42,24 @@ bool may_be_whole(const std::string& input, const FieldOptions& field) {
 }
 
 void require_removable(const std::string& input, const FieldOptions& field) {
-  if (is_standard_stream(input)) refuse("standard input", "is no file that could be removed");
+  if (is_standard_stream(input)) refuse("standard input", "is not a regular file");
   const FieldPath path = field_path(input);
-  if (path.holds_variables()) refuse(input, "may hold more than was compressed");
+  if (path.holds_variables()) refuse(input, "may contain more than the archive");
   require_one_name(path.file);
-  if (!may_be_whole(input, field)) refuse(input, "holds more than its archive will");
+  if (!may_be_whole(input, field)) refuse(input, "contains more than the archive");
 }
 
 }  // namespace
 
 void require_removable_inputs(const CompressOptions& options) {
   if (options.field.skip_bytes) {
-    throw UsageError(
-        "--rm removes no file with bytes that are skipped; leave out --skip-bytes or --rm");
+    throw UsageError("--rm and --skip-bytes exclude each other; leave out one of them");
   }
   if (options.settings.bound == no_bound) {
-    throw UsageError(
-        "--rm needs a bound, which --zfp-mode precision and rate do without; give --error-bound");
+    throw UsageError("--rm with --zfp-mode precision or rate needs --error-bound");
   }
   if (options.accepts_missed_target) {
-    throw UsageError("--rm and --target-miss ok exclude each other; leave one of them out");
+    throw UsageError("--rm and --target-miss ok exclude each other; leave out one of them");
   }
   for (const std::string& input : options.inputs) require_removable(input, options.field);
 }
@@ -72,7 +69,7 @@ void require_lasting_output(const std::string& output) {
   const bool lasts = !is_standard_stream(output) &&
                      (::stat(output.c_str(), &status) != 0 || S_ISREG(status.st_mode));
   if (lasts) return;
-  throw UsageError(fmt::format("--rm needs archives in files; {} is none",
+  throw UsageError(fmt::format("--rm needs archives in regular files; {} is not one",
                                is_standard_stream(output) ? "standard output" : output));
 }
 
@@ -92,7 +89,7 @@ void RemovableInput::remove(int file) const {
                     ::fstatat(folder_.get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                     opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
   if (!same) {
-    throw InputError(path_ + ": was replaced while it was being compressed; what is there is kept");
+    throw InputError(path_ + ": was replaced while it was compressed; the new file is not removed");
   }
   if (::unlinkat(folder_.get(), name_.c_str(), 0) == 0) return;
   throw OutputError(fmt::format("{}: cannot be removed: {}", path_, std::strerror(errno)));

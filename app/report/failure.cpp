@@ -32,8 +32,8 @@ Remedy remedy_for(Setting setting) {
     case Setting::alpha: return {"--alpha", {}};
     case Setting::axes: return {"--axes", {}};
     case Setting::beta: return {"--beta", {}};
-    case Setting::fill_values: return {"--fill-value", "leave one of them out"};
-    case Setting::frame_size: return {{}, "a smaller --frame-size needs less when compressing"};
+    case Setting::fill_values: return {"--fill-value", "leave out one of them"};
+    case Setting::frame_size: return {{}, "a smaller --frame-size needs less memory to compress"};
     case Setting::huffman_width: return {"--huffman-width", "use 64 or auto"};
     case Setting::interp: return {"--interp", {}};
   }

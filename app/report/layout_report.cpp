@@ -38,14 +38,13 @@ LayoutWarning layout_warning(const FieldSource& field, Bytes first_frame, const 
     const ByteOrder other =
         layout.byte_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
     return {
-        fmt::format("values like {:.3g} look as if it were of the other byte order; if so, give "
-                    "--byte-order {}",
+        fmt::format("values like {:.3g} suggest the other byte order; if so, give --byte-order {}",
                     *strange, name_of(other)),
         true};
   }
   if (const auto other = smoother_dims(layout, values, fills, read)) {
     return {fmt::format(
-        "as {} it would be {:.1f} times smoother than as {}; if those are its dims, "
+        "with dims {} the field would be {:.1f} times smoother than with {}; if they are right, "
         "slowest first, give --dims {}",
         other->dims.to_string(), other->gain, layout.dims.to_string(), other->dims.to_string())};
   }
@@ -90,9 +89,9 @@ std::string field_name_text(const Json& description) {
   const Json& fits = description["fits"];
   return fmt::format("{}: {} {}{}\n", description["field_name"].get<std::string>(),
                      dims.value().to_string(), description["dtype"].get<std::string>(),
-                     fits.is_null() ? ", no such file"
+                     fits.is_null() ? ", file not found"
                      : fits         ? ""
-                                    : ", NOT THE SIZE OF THE FILE");
+                                    : ", DOES NOT MATCH THE FILE SIZE");
 }
 
 }  // namespace cuszi::app

@@ -123,12 +123,12 @@ std::string quality_text(const MeasuredQuality& measured) {
       psnr ? fmt::format("PSNR {:.2f} dB, NRMSE {:.3g}, ", *psnr, quality.nrmse()) : std::string();
   text += fmt::format("largest error {:.6g}", quality.max_error);
   if (quality.missing_differ != 0) {
-    text += fmt::format(", {} missing in one field alone", quality.missing_differ);
+    text += fmt::format(", {} missing in only one field", quality.missing_differ);
   }
   if (quality.crossings != 0) {
-    text += fmt::format(", {} ACROSS AN ISOVALUE", quality.crossings);
+    text += fmt::format(", {} CROSS AN ISOVALUE", quality.crossings);
   } else if (measured.has_isovalues) {
-    text += ", all sides of isovalues kept";
+    text += ", no isovalue crossed";
   }
   if (measured.by_value && std::isfinite(quality.max_share)) {
     text += fmt::format(", {:.6g} of its value", quality.max_share);
@@ -156,12 +156,12 @@ std::string fidelity_text(const Report& report) {
       correlations += fmt::format(" {:.3f}", *correlation);
     }
   }
-  if (!correlations.empty()) text += ", correlation of neighbours' errors" + correlations;
+  if (!correlations.empty()) text += ", error autocorrelation" + correlations;
   if (const auto ssim = fidelity.ssim()) text += fmt::format(", SSIM {:.6f}", *ssim);
   text += kept_text(fidelity.zeros_kept, fidelity.zeros, "zeros");
   text += kept_text(fidelity.missing_kept, fidelity.missing, "missing");
   if (fidelity.false_negatives() != 0) {
-    text += fmt::format(", {} BELOW ZERO where none is", fidelity.false_negatives());
+    text += fmt::format(", {} BELOW ZERO where the original has none", fidelity.false_negatives());
   }
   return text;
 }
@@ -174,7 +174,7 @@ std::string places_text(const Report& report) {
     text = fmt::format(", down to {:.6g} in places", *report.summary->least_bound);
   }
   if (report.summary->kept == 0) return text;
-  return text + fmt::format(", {} points without loss", report.summary->kept);
+  return text + fmt::format(", {} lossless points", report.summary->kept);
 }
 
 std::string bound_text(const Report& report) {

@@ -37,7 +37,7 @@ class Moments {
   }
 
   void mark() {
-    if (used_ == events_.size()) check(cudaEventCreate(&events_.emplace_back()), "make an event");
+    if (used_ == events_.size()) check(cudaEventCreate(&events_.emplace_back()), "create an event");
     check(cudaEventRecord(events_[used_++], stream_), "record an event");
   }
   std::vector<double> take() {

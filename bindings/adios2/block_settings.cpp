@@ -34,7 +34,7 @@ struct Parameter {
     std::vector<double> values;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
-      values.push_back(number<double>(part, "numbers with commas between them"));
+      values.push_back(number<double>(part, "numbers separated by commas"));
     }
     return values;
   }
@@ -52,8 +52,8 @@ struct Parameter {
 void set_bound(BlockSettings& to, cuszi_mode mode, const Parameter& parameter) {
   if (to.has_bound)
     throw std::invalid_argument(
-        "cuszi: more than one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and "
-        "ratio");
+        "cuszi: more than one bound; give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, "
+        "psnr and ratio");
   to.has_bound = true;
   to.choices.mode = mode;
   to.choices.bound = parameter.real();
@@ -116,9 +116,9 @@ constexpr Setter setters[] = {
 constexpr std::string_view of_adios2[] = {"pluginname", "pluginlibrary", "verbose"};
 
 [[noreturn]] void refuse_name(const std::string& name) {
-  std::string text = "cuszi: no parameter is called " + name;
+  std::string text = "cuszi: unknown parameter " + name;
   for (const Setter& setter : setters)
-    text.append(&setter == setters ? "; there are " : ", ").append(setter.name);
+    text.append(&setter == setters ? "; parameters are " : ", ").append(setter.name);
   throw std::invalid_argument(text);
 }
 

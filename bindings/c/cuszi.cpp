@@ -45,7 +45,7 @@ auto memory(std::string_view argument, T* address, std::size_t size) {
 DeviceChoice place_of(DeviceChoice choice, std::optional<int> device) {
   if (!device || choice.kind == Kind::cpu) return choice;
   if (choice.kind == Kind::cuda && !choice.includes(*device)) {
-    throw UsageError(fmt::format("memory of GPU number {} for work on number {}", *device,
+    throw UsageError(fmt::format("memory is on GPU {}, but device selects GPU {}", *device,
                                  fmt::join(choice.numbers(0), ", ")));
   }
   choice.index = *device;
@@ -113,7 +113,7 @@ std::string warning_of(const TargetArchive& made, const std::optional<Target>& t
                        bool strict) {
   const std::string warning = warning_of(made.result.warnings, strict);
   if (!target || is_met(*target, made.reached)) return warning;
-  const std::string unmet = fmt::format("the target {} was not met; the archive reaches {:.4g}",
+  const std::string unmet = fmt::format("target {} not met; the archive reaches {:.4g}",
                                         to_string(*target), made.reached);
   if (strict) throw BoundError(unmet);
   return joined(warning, unmet);
@@ -121,7 +121,7 @@ std::string warning_of(const TargetArchive& made, const std::optional<Target>& t
 
 void require_field(const ArchiveHeader& header, const FieldLayout& expected) {
   if (header.dtype == expected.dtype && header.plan.dims == expected.dims) return;
-  throw ArchiveError(fmt::format("the archive is of {} of {}, not of {} of {}",
+  throw ArchiveError(fmt::format("the archive contains {} of {}, not {} of {}",
                                  header.plan.dims.to_string(), name_of(header.dtype),
                                  expected.dims.to_string(), name_of(expected.dtype)));
 }
@@ -141,7 +141,8 @@ std::optional<int> device_with(std::initializer_list<const void*> memory) {
   for (const void* const address : memory) {
     const std::optional<int> device = device_of(address);
     if (found && device && *found != *device) {
-      throw UsageError(fmt::format("memory of GPUs number {} and {} in one call", *found, *device));
+      throw UsageError(fmt::format("memory is on GPUs {} and {}; one call takes memory of one GPU",
+                                   *found, *device));
     }
     if (device) found = device;
   }
@@ -280,7 +281,8 @@ void frame_part(const void* archive, std::size_t size, std::uint64_t frame, cusz
   const std::unique_ptr<ByteSource> source = archive_source(archive, size);
   const FieldCuts plan = ArchiveReader(*source).header().plan;
   if (frame >= plan.frames()) {
-    throw UsageError(fmt::format("frame {} of an archive of {}", frame, plan.frames()));
+    throw UsageError(fmt::format("there is no frame {}; the archive has frames 0 to {}", frame,
+                                 plan.frames() - 1));
   }
   cuszi_part& out = required("part", part);
   out = cuszi_whole_field();
@@ -311,8 +313,9 @@ void read_info(const void* archive, std::size_t size, cuszi_info* caller_info) {
   constexpr std::size_t least = offsetof(cuszi_info, pw_asked);
   cuszi_info& out = required("info", caller_info);
   if (out.size < least) {
-    throw UsageError(fmt::format("info of {} bytes; begin with cuszi_empty_info() ({} bytes)",
-                                 out.size, sizeof(cuszi_info)));
+    throw UsageError(
+        fmt::format("info has {} bytes; initialise it with cuszi_empty_info() ({} bytes)", out.size,
+                    sizeof(cuszi_info)));
   }
   const std::unique_ptr<ByteSource> source = archive_source(archive, size);
   const ArchiveHeader header = ArchiveReader::header_of(*source);

@@ -35,7 +35,7 @@ FrameUsers FieldBuffer::users() {
 void FieldBuffer::require_room() const {
   const ByteCount needed = part_.dims().count() * size_of(dtype_);
   if (needed <= memory_.size()) return;
-  throw OutputError(fmt::format("values has room for {} bytes; {} of {} take {}", memory_.size(),
+  throw OutputError(fmt::format("values has {} bytes; {} of {} needs {}", memory_.size(),
                                 part_.dims().to_string(), name_of(dtype_), needed));
 }
 

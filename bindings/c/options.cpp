@@ -34,12 +34,12 @@ cuszi_options read_options(const cuszi_options* options) {
   if (options == nullptr) return known;
   if (options->version != CUSZI_OPTIONS_VERSION || options->size < least_options_size) {
     throw UsageError(
-        fmt::format("options of version {} and {} bytes; begin with cuszi_default_options() "
-                    "(version {}, {} bytes)",
+        fmt::format("options have version {} and {} bytes; initialise them with "
+                    "cuszi_default_options() (version {}, {} bytes)",
                     options->version, options->size, CUSZI_OPTIONS_VERSION, sizeof known));
   }
   if (options->size > sizeof known) {
-    throw UsageError(fmt::format("options of {} bytes, of a later libcuszi; this one knows {}",
+    throw UsageError(fmt::format("options have {} bytes, of a later libcuszi; this one supports {}",
                                  options->size, sizeof known));
   }
   std::memcpy(&known, options, options->size);
@@ -50,7 +50,7 @@ FieldSettings checked_settings(const cuszi_options& options) {
   const FieldSettings settings = field_settings(options, options.bound != 0, "bound");
   if (options.zfp_mode != CUSZI_ZFP_ACCURACY && settings.frame.predictor.id != PredictorId::zfp) {
     refuse_value("zfp_mode", fmt::format("{}", options.zfp_mode),
-                 "0, which other predictors than zfp have");
+                 "0, and the predictor is not zfp");
   }
   return settings;
 }
@@ -66,7 +66,7 @@ void set_option(cuszi_options* options, const char* name, const char* text) {
   find_option(name).set(name, text, known);
   if (!std::equal(before.begin(), before.end(), unknown.begin())) {
     throw UsageError(
-        fmt::format("{} has no member in options of {} bytes, of an earlier cuszi.h", name, size));
+        fmt::format("{} is not in options of {} bytes, of an earlier cuszi.h", name, size));
   }
   std::memcpy(options, &known, size);
 }
@@ -74,8 +74,9 @@ void set_option(cuszi_options* options, const char* name, const char* text) {
 Preview preview_of(const cuszi_part* part, const FieldCuts& plan) {
   if (part == nullptr) throw UsageError("part is NULL");
   if (part->size < sizeof(cuszi_part)) {
-    throw UsageError(fmt::format("part of {} bytes; begin with cuszi_whole_field() ({} bytes)",
-                                 part->size, sizeof(cuszi_part)));
+    throw UsageError(
+        fmt::format("part has {} bytes; initialise it with cuszi_whole_field() ({} bytes)",
+                    part->size, sizeof(cuszi_part)));
   }
   Box box;
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {

@@ -137,9 +137,9 @@ std::optional<StreamCoder::Failure> StreamCalls::take_failure() {
 }
 
 const char* StreamCalls::text_of(cuszi_status status) {
-  return status == CUSZI_NO_ROOM
-             ? "the buffer is too small for the archive"
-             : "the archive is damaged, or it is none of this field that the device alone restores";
+  return status == CUSZI_NO_ROOM ? "the buffer is too small for the archive"
+                                 : "the archive is damaged, is not of this field, or cannot be "
+                                   "decoded on the device alone";
 }
 
 }  // namespace cuszi::api

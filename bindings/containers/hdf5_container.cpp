@@ -50,7 +50,7 @@ Handle access_like(hid_t file, const Subject& subject) {
 
 Hdf5Container::Hdf5Container(const std::string& path) : path_(path) {
   prepare_library();
-  if (::H5Fis_hdf5(path.c_str()) <= 0) throw InputError(path + ": is no file of HDF5");
+  if (::H5Fis_hdf5(path.c_str()) <= 0) throw InputError(path + ": is not an HDF5 file");
   const Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, path);
   // The default driver resolves links, which deleted files lack.
   if (path.starts_with("/proc/self/fd/")) ::H5Pset_fapl_stdio(access.get());

@@ -30,8 +30,8 @@ std::string reason_in(hid_t stack) {
   std::string text;
   ::H5Ewalk2(stack, H5E_WALK_DOWNWARD, take_text, &text);
   if (text.find("version number") == std::string::npos) return shortened(text);
-  return text + "; cuszi has HDF5 " + library_version() +
-         ", which may be too old for this file: h5repack of a newer one writes it anew";
+  return text + "; cuszi uses HDF5 " + library_version() +
+         ", which may be too old for this file; rewrite it with h5repack";
 }
 
 std::string& reason_kept() {
@@ -65,7 +65,7 @@ std::string library_version() {
 void fail(const Subject& subject) {
   const std::string reason = reason_in(H5E_DEFAULT);
   const std::string message =
-      subject.name + ": HDF5 fails: " + (reason.empty() ? "it does not say why" : reason);
+      subject.name + ": HDF5 fails: " + (reason.empty() ? "no reason given" : reason);
   if (subject.is_output) throw OutputError(message);
   throw InputError(message);
 }
@@ -82,7 +82,7 @@ void prepare_library() {
     keep_reasons();
     return ::H5Zregister(::H5PLget_plugin_info()) >= 0;
   }();
-  if (!prepared) fail("the filter of cuszi");
+  if (!prepared) fail("the cuszi filter");
 }
 
 }  // namespace cuszi::hdf5

@@ -106,7 +106,7 @@ void ObjectCopier::copy_link(hid_t from, hid_t to, const std::string& name,
     case H5L_TYPE_SOFT: copy_soft_link(from, to, name, info.u.val_size); return;
     case H5L_TYPE_EXTERNAL: copy_external_link(from, to, name, info.u.val_size); return;
     case H5L_TYPE_HARD: copy_object(from, to, name, path); return;
-    default: throw InputError(path + ": is a link of a kind that cannot be copied");
+    default: throw InputError(path + ": is a link of an unsupported kind");
   }
 }
 

@@ -42,7 +42,7 @@ module cuszi
     real(real64) :: bound = 0                       !< largest error of a value; huge(bound) if unbounded
     integer :: mode = cuszi_rel                     !< of the bound: cuszi_rel, cuszi_abs, cuszi_pwrel or a mode of two
     real(real64) :: bound_asked = 0                 !< bound as given
-    real(real64) :: pw_asked = 0                    !< share of each value as given
+    real(real64) :: pw_asked = 0                    !< fraction of each value as given
     real(real64), allocatable :: fill(:)            !< fill values besides NaN and infinities
     integer(int64) :: frames = 0                    !< separately coded slabs
     integer :: frame_axis = 0                       !< axis of the slabs, from 1
@@ -54,9 +54,9 @@ module cuszi
   !>
   !> Compresses the real32 or real64 array `a`, of rank 1 to 4, to `archive`, integer(int8) and
   !> allocatable. Give one of
-  !>   abs, rel    largest error of a value, in the unit of `a` or as a share of its range; 0 is lossless
-  !>   pw_rel      largest error as a share of each value; zeros and signs are exact
-  !>   abs_or_pw_rel, abs_and_pw_rel  the larger or the smaller of this bound and the share `pw` of each value
+  !>   abs, rel    maximum error of a value, in the unit of `a` or as a fraction of its range; 0 is lossless
+  !>   pw_rel      maximum error as a fraction of each value; zeros and signs are exact
+  !>   abs_or_pw_rel, abs_and_pw_rel  the larger or the smaller of this bound and the fraction `pw` of each value
   !>   psnr, ratio a target: least dB, or least compression ratio
   !> Optional are
   !>   preset      'ratio', 'balanced', 'fast', 'cuszi', 'cusz' or 'zfp'

@@ -43,7 +43,7 @@ void put(std::uint64_t value, std::size_t at, ChunkSettings::Numbers& numbers) {
 
 ChunkSettings read_head(std::span<const unsigned> numbers) {
   if (numbers.size() < ChunkSettings::least_asked || numbers[0] != version) {
-    throw std::invalid_argument("cuszi does not know these parameters, which begin with 1");
+    throw std::invalid_argument("cuszi supports only filter parameters that begin with 1");
   }
   ChunkSettings settings;
   settings.bound = std::bit_cast<double>(get(numbers, bound_at));
@@ -52,7 +52,7 @@ ChunkSettings read_head(std::span<const unsigned> numbers) {
   settings.strict = (numbers[preset_at] & strict_bit) != 0;
   if (std::popcount(numbers[preset_at] & mode_mask) > 1) {
     throw std::invalid_argument(
-        "cuszi takes one of the modes 512, 1024 and 2048 that are added to the preset, not " +
+        "cuszi takes one of the modes 512, 1024 and 2048, added to the preset, not " +
         std::to_string(numbers[preset_at] & mode_mask));
   }
   for (const auto& [mode, bit] : mode_bits) {
@@ -71,7 +71,7 @@ void read_rest_asked(std::span<const unsigned> numbers, ChunkSettings& settings)
   const std::size_t least = asked_at + share_numbers;
   const bool is_short = numbers.size() < asked_at && share_numbers == 0;
   if (!is_short && numbers.size() != least && numbers.size() != least + 2) {
-    refuse_count(numbers.size(), std::to_string(least) + " parameters of this mode, or " +
+    refuse_count(numbers.size(), std::to_string(least) + " parameters for this mode, or " +
                                      std::to_string(least + 2) + " with a fill value");
   }
   if (share_numbers != 0) settings.share = std::bit_cast<double>(get(numbers, asked_at));
@@ -116,11 +116,12 @@ ChunkSettings ChunkSettings::asked(std::span<const unsigned> numbers) {
 ChunkSettings ChunkSettings::read(std::span<const unsigned> numbers) {
   ChunkSettings settings = read_head(numbers);
   if (numbers.size() < least_complete) {
-    refuse_count(numbers.size(), "at least 17 parameters of a dataset that exists");
+    refuse_count(numbers.size(), "at least 17 parameters in an existing dataset");
   }
   read_lists(numbers, settings);
   if (numbers[type_at] > (is_f64 | is_big_endian)) {
-    throw std::invalid_argument("cuszi does not know the type " + std::to_string(numbers[type_at]));
+    throw std::invalid_argument("cuszi does not support the type " +
+                                std::to_string(numbers[type_at]));
   }
   settings.field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
   settings.big_endian = (numbers[type_at] & is_big_endian) != 0;

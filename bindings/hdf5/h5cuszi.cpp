@@ -111,7 +111,7 @@ std::size_t decode(const Caller& hdf5, const ChunkSettings& chunk, std::size_t b
   if (cuszi_read_info(context(), *buf, bytes, &info) != CUSZI_OK) fail();
   const std::size_t size = cuszi_field_bytes(&chunk.field);
   if (cuszi_field_bytes(&info.field) != size || info.field.dtype != chunk.field.dtype) {
-    throw std::runtime_error("the archive is not of this chunk's size and type");
+    throw std::runtime_error("the archive does not match this chunk's size and type");
   }
   cuszi_options options = chunk.options();
   options.memory_limit = memory_limit(size);
@@ -175,7 +175,7 @@ bool is_field(const Caller& hdf5, hid_t type) {
       (has_layout(hdf5, type, f32) || has_layout(hdf5, type, f64))) {
     return true;
   }
-  hdf5.tell("cuszi takes IEEE floats of 4 or 8 bytes alone, little- or big-endian");
+  hdf5.tell("cuszi takes only IEEE floats of 4 or 8 bytes, little- or big-endian");
   return false;
 }
 
@@ -187,9 +187,9 @@ bool is_first(const Caller& hdf5, hid_t properties) {
   const H5Z_filter_t first =
       hdf5.filter_at(properties, 0, &flags, &numbers, nullptr, name.size(), name.data(), nullptr);
   if (first == filter_id) return true;
-  hdf5.tell(("a filter before cuszi would give it no values: leave out " +
+  hdf5.tell(("a filter before cuszi changes the values it gets: leave out " +
              (name[0] != 0 ? std::string(name.data()) : "number " + std::to_string(first)) +
-             ", or put it behind")
+             ", or put it after cuszi")
                 .c_str());
   return false;
 }
@@ -218,7 +218,7 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
   if (hdf5.fill_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
       hdf5.fill_value(properties, type, fill.data()) >= 0) {
     if (!settings.add_fill(value_of(fill, settings))) {
-      hdf5.tell("more than 16 fill values with that of the dataset");
+      hdf5.tell("more than 16 fill values, including that of the dataset");
       return false;
     }
   }
@@ -241,7 +241,7 @@ herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
   if (!complete(caller, properties, type, settings)) return -1;
   const cuszi_options options = settings.options();
   if (cuszi_bound(&settings.field, &options) == 0) {
-    caller.tell("cuszi can make no such bound, preset or chunk");
+    caller.tell("cuszi does not support this bound, preset or chunk size");
     return -1;
   }
   // Chunks stay unfiltered where an optional filter fails.

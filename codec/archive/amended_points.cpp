@@ -73,9 +73,7 @@ AmendedPoints::AmendedPoints(ArchiveReader& archive, std::optional<ByteCount> li
   const ByteCount size = amendment_.dims.count() * size_of(dtype_);
   if (limit && size > *limit) {
     throw ArchiveError(
-        fmt::format("the amendment takes {} bytes to restore, of {} that the limit "
-                    "gives it",
-                    size, *limit));
+        fmt::format("the amendment needs {} bytes to restore; the limit is {}", size, *limit));
   }
   values_.resize(size);
   if (!parts.inner.empty()) {
@@ -94,7 +92,7 @@ void AmendedPoints::restore_inner(Bytes archive, const Restore& restore) {
   ArchiveReader inner(source);
   if (inner.amendment() || inner.header().dtype != dtype_ ||
       inner.header().plan.dims != amendment_.dims) {
-    throw ArchiveError("the amendment's archive is not of its box");
+    throw ArchiveError("the amendment's archive does not match its box");
   }
   restore(inner, values_.view());
   with_type_of(dtype_, [&]<class T>(T /*type*/) {

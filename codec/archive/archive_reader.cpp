@@ -61,10 +61,10 @@ ArchiveReader::ArchiveReader(ByteSource& source, Claims claims) : source_(begin(
 void ArchiveReader::expect_frames_in(ByteCount bytes) const {
   const ByteCount value_bytes = header_.plan.dims.count() * size_of(header_.dtype);
   if (can_be_frames(bytes, frames(), value_bytes)) return;
-  throw ArchiveError(fmt::format(
-      "the header claims {} frames with {} bytes of values, more than the {} bytes behind it hold "
-      "(is it truncated?)",
-      frames(), value_bytes, bytes));
+  throw ArchiveError(
+      fmt::format("the header claims {} frames with {} bytes of values, more than the {} bytes "
+                  "after it can hold (is it truncated?)",
+                  frames(), value_bytes, bytes));
 }
 
 /// Returns the source of the rest. A piped amended archive is buffered: its values need its end.
@@ -110,7 +110,7 @@ ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
   frame.header = read_frame_header(take(table, "a frame's table"), frame.shape.dims, header_.dtype);
   if (frame.header.index != next_) {
     throw ArchiveError(
-        fmt::format("frame {} stands where frame {} should", frame.header.index, next_));
+        fmt::format("found frame {} instead of frame {}", frame.header.index, next_));
   }
   frame.table_bytes = frame_prefix_bytes + table;
   frame.payload_bytes = frame.header.payload_bytes();
@@ -130,12 +130,12 @@ ArchiveFrame ArchiveReader::next_frame(const LevelsWanted& wanted) {
 ByteCount ArchiveReader::finish() {
   const std::vector<std::byte> expected = write_archive_footer(frame_bytes_);
   if (take(expected.size(), "the footer") != expected) {
-    throw ArchiveError("the footer does not agree with the frames");
+    throw ArchiveError("the footer does not match the frames");
   }
   if (!amendment_) {
     expect_nothing(source_);
   } else if (position_ != base_end_) {
-    throw ArchiveError("the amended archive's base has another size than its header says");
+    throw ArchiveError("the size of the amended archive's base does not match its header");
   } else if (!is_amendment_read_) {
     skip(amendment_->exact_bytes + amendment_->inner_bytes);
     expect_nothing(source_);
@@ -146,7 +146,7 @@ ByteCount ArchiveReader::finish() {
 ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
   if (i >= frames()) {
     throw UsageError(
-        fmt::format("frame {} is not there; the archive has frames 0 to {}", i, frames() - 1));
+        fmt::format("there is no frame {}; the archive has frames 0 to {}", i, frames() - 1));
   }
   if (!source_.size()) {
     const auto none = [](const ArchiveFrame&) { return std::size_t{0}; };
@@ -158,7 +158,7 @@ ArchiveFrame ArchiveReader::frame(std::uint64_t i, const LevelsWanted& wanted) {
   next_ = i;
   ArchiveFrame frame = next_frame(wanted);
   if (frame.size() != starts[i + 1] - starts[i]) {
-    throw ArchiveError("the footer does not agree with the frames");
+    throw ArchiveError("the footer does not match the frames");
   }
   return frame;
 }
@@ -168,13 +168,13 @@ const std::vector<ByteCount>& ArchiveReader::frame_starts() {
   if (!frame_starts_.empty()) return frame_starts_;
   if (amendment_ &&
       *source_.size() != base_end_ + amendment_->exact_bytes + amendment_->inner_bytes) {
-    throw ArchiveError("the amended archive has another size than its header says");
+    throw ArchiveError("the size of the amended archive does not match its header");
   }
   const ByteCount end = this->end();
   if (end < header_bytes_ + archive_trailer_bytes) throw ArchiveError("the archive is truncated");
   move_to(end - archive_trailer_bytes);
   const ByteCount footer = read_archive_trailer(take(archive_trailer_bytes, "the footer"));
-  if (footer > end - header_bytes_) throw ArchiveError("the footer claims more than the archive");
+  if (footer > end - header_bytes_) throw ArchiveError("the footer is larger than the archive");
   move_to(end - footer);
   std::vector<ByteCount> starts{header_bytes_};
   for (const ByteCount size : read_archive_footer(take(footer, "the footer"), frames())) {

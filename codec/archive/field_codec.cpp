@@ -249,7 +249,7 @@ class FrameRestorer {
     ByteCount bytes = 0;
 
     std::string text() const {
-      return fmt::format("frame {}, {}, takes about {} bytes to restore", frame, text_of(shape),
+      return fmt::format("frame {} ({}) needs about {} bytes to restore", frame, text_of(shape),
                          bytes);
     }
   };
@@ -322,7 +322,7 @@ class FrameRestorer {
 
   void require_memory(const Need& need) const {
     if (!users_.memory_limit || need.bytes <= *users_.memory_limit / tracks_.count()) return;
-    throw ArchiveError(fmt::format("{}, of {} that the limit gives each frame in work", need.text(),
+    throw ArchiveError(fmt::format("{}; the limit is {} for each frame in progress", need.text(),
                                    *users_.memory_limit / tracks_.count()));
   }
 
@@ -465,8 +465,7 @@ CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
   return result;
 } catch (const std::bad_alloc&) {
   const FrameShape largest{field.layout().dtype, field.plan().frame_dims(0)};
-  throw MemoryError(fmt::format("not enough memory for frames of {} ({} bytes each, and what it "
-                                "takes to compress them)",
+  throw MemoryError(fmt::format("not enough memory to compress frames of {} ({} bytes each)",
                                 text_of(largest), largest_frame(field.plan(), largest.dtype)),
                     Setting::frame_size);
 }

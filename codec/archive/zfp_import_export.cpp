@@ -158,7 +158,7 @@ ValueRange range_of(const StreamPart& part, const Dims& dims) {
     if (std::isfinite(value)) {
       range.add(static_cast<double>(value), static_cast<double>(value));
     } else if (!coding.zfp.is_reversible()) {
-      throw InputError("the zfp stream restores to values that are not finite");
+      throw InputError("the zfp stream decodes to values that are not finite");
     }
   }
   return range;
@@ -211,13 +211,12 @@ void import_frames(const Words& stream, BitCount at, BitCount end, const ZfpCodi
 ZfpHeader header_of(const ZfpImport& how, Reader& in) {
   const ZfpHeader header = how.header ? *how.header : read_zfp_header(in);
   if (!archived_type(header.scalar)) {
-    throw InputError(fmt::format("the zfp stream holds {} values; archives hold f32 or f64",
+    throw InputError(fmt::format("the zfp stream contains {} values; archives contain f32 or f64",
                                  name_of(header.scalar)));
   }
   if (zfp_dims(header.dims) != header.dims) {
-    throw InputError(
-        fmt::format("the zfp stream has dims {}; archives cut axes of extent 1 otherwise",
-                    header.dims.to_string()));
+    throw InputError(fmt::format("the zfp stream has dims {}; extents of 1 are not supported",
+                                 header.dims.to_string()));
   }
   return header;
 }
@@ -253,12 +252,13 @@ FramePart part_of(const ArchiveFrame& frame) {
       header.predictor ? std::get_if<ZfpCoding>(&*header.predictor) : nullptr;
   if (coding == nullptr) {
     throw UsageError(fmt::format(
-        "frame {} is no zfp stream ({}); make the archive with --preset zfp", header.index,
+        "frame {} is not a zfp stream ({}); make the archive with --preset zfp", header.index,
         header.predictor ? name_of(id_of(*header.predictor)) : name_of(header.kind)));
   }
   if (header.missing != 0) {
-    throw UsageError(fmt::format("frame {} has {} missing values, which zfp streams cannot have",
-                                 header.index, header.missing));
+    throw UsageError(
+        fmt::format("frame {} has {} missing values, which zfp streams cannot represent",
+                    header.index, header.missing));
   }
   if (header.is_packed()) {
     throw UsageError(
@@ -303,12 +303,13 @@ CompressedField import_zfp(Bytes stream, const ZfpImport& how, ByteSink& sink) {
 
 ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink) {
   if (archive.amendment()) {
-    throw UsageError("an amended archive holds more than a zfp stream; compress its values anew");
+    throw UsageError(
+        "an amended archive cannot be exported; restore it and compress the values again");
   }
   const FieldCuts& plan = archive.header().plan;
   if (!cuts_between_blocks(plan)) {
     throw UsageError(
-        fmt::format("frames of {} cut through blocks; make the archive with a larger --frame-size",
+        fmt::format("frames of {} split zfp blocks; make the archive with a larger --frame-size",
                     plan.frame_dims(0).to_string()));
   }
   ZfpExport result;
@@ -321,7 +322,8 @@ ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink) {
       const ZfpHeaderBits header = write_zfp_header(result.header);
       out.append({header.words.begin(), header.words.end()}, header.count);
     } else if (!(part.coding.zfp == result.header.params)) {
-      throw UsageError(fmt::format("frame {} has other parameters than those before it", i));
+      throw UsageError(
+          fmt::format("frame {} has zfp parameters that differ from those of earlier frames", i));
     }
     out.append(part.words, part.bits);
     result.patches += count_exceptions(frame.header, frame.payload).patches;

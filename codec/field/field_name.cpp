@@ -158,18 +158,18 @@ std::vector<Dims> folder_claims(const std::string& path) {
 DType dtype_for(const std::string& path, const FieldOptions& options) {
   if (options.dtype) return *options.dtype;
   if (const auto dtype = dtype_in_name(path)) return *dtype;
-  throw UsageError(input_name(path) + ": its name does not say its type; give --type f32 or f64");
+  throw UsageError(input_name(path) + ": no type in the file name; give --type f32 or f64");
 }
 
 [[noreturn]] void refuse_without_dims(const std::string& path,
                                       std::optional<std::uint64_t> values) {
-  std::string known = values ? fmt::format("it holds {} values", *values) : "";
+  std::string known = values ? fmt::format("the file has {} values", *values) : "";
   const std::vector<Dims> claims = folder_claims(path);
   if (values && !claims.empty()) {
-    known += fmt::format("; {} in a folder's name are {}", claims.front().to_string(),
+    known += fmt::format("; {} in a folder's name gives {}", claims.front().to_string(),
                          claims.front().count());
   }
-  throw UsageError(fmt::format("{}: its name does not say its dims{}; give --dims, slowest first",
+  throw UsageError(fmt::format("{}: no dims in the file name{}; give --dims, slowest first",
                                input_name(path), known.empty() ? "" : " (" + known + ')'));
 }
 

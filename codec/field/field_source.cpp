@@ -87,7 +87,7 @@ void FieldSource::read_ahead(std::uint64_t i) {
 void FieldSource::recognise(std::uint64_t i, std::uint64_t hash) {
   if (!hashes_[i]) hashes_[i] = hash;
   if (hashes_[i] == hash) return;
-  throw InputError(source_->name() + ": was changed while it was being read; wait for its writer");
+  throw InputError(source_->name() + ": was changed while it was read; wait until it is written");
 }
 
 Bytes FieldSource::device_frame(std::uint64_t i) const { return usable(source_->device_view(), i); }
@@ -132,15 +132,14 @@ void FieldSource::read(MutableBytes values) {
 
 void FieldSource::require_all(ByteCount missing) const {
   if (missing == 0) return;
-  throw InputError(fmt::format("{}: ends {} bytes before its dims {} of {} are filled",
-                               source_->name(), missing, layout_.dims.to_string(),
-                               name_of(layout_.dtype)));
+  throw InputError(fmt::format("{}: is {} bytes too short for dims {} of {}", source_->name(),
+                               missing, layout_.dims.to_string(), name_of(layout_.dtype)));
 }
 
 void FieldSource::expect_end() {
   std::array<std::byte, 1> more{};
   if (!source_->size() && !layout_.may_go_on && source_->read(more) != 0) {
-    throw InputError(fmt::format("{}: goes on after the {} bytes that its dims {} of {} take",
+    throw InputError(fmt::format("{}: is longer than the {} bytes of dims {} of {}",
                                  source_->name(), layout_.skip_bytes + layout_.field_bytes(),
                                  layout_.dims.to_string(), name_of(layout_.dtype)));
   }

@@ -91,12 +91,13 @@ Suspicion suspicion_of(double value) {
 std::string FillWarning::text(std::string_view option) const {
   switch (kind) {
     case Kind::suspect:
-      return fmt::format("{} lies far outside the other values; if it means missing, give {} {}",
-                         value, option, value);
+      return fmt::format(
+          "{} lies far outside the other values; if it marks missing points, give {} {}", value,
+          option, value);
     case Kind::misnamed:
       return fmt::format(
-          "the fill value {} stands in the field as {}, rounded otherwise; if that means missing, "
-          "give {} {}",
+          "fill value {} matches no point, but the field contains {}; if that marks missing "
+          "points, give {} {}",
           value, other, option, other);
     case Kind::unmatched: break;
   }

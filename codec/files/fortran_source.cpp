@@ -53,7 +53,7 @@ void read_in_c_order(const FileSource& file, const NpyArray& array, MutableBytes
     const std::uint64_t count = std::min(most_slabs, slabs - first);
     const MutableBytes bytes = buffer.resize(count * slab * sizeof(Word));
     if (file.read_at(array.header_bytes + first * slab * sizeof(Word), bytes) != bytes.size()) {
-      throw InputError(file.name() + ": was changed while it was being read; wait for its writer");
+      throw InputError(file.name() + ": was changed while it was read; wait until it is written");
     }
     const auto* const read = reinterpret_cast<const Word*>(bytes.data());
     CPlaces to(array.shape);

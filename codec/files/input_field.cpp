@@ -22,9 +22,10 @@ void refuse_layout(const std::string& name, const FieldOptions& options) {
                            : options.byte_order == ByteOrder::big ? "--byte-order"
                                                                   : nullptr;
   if (said == nullptr) return;
-  throw UsageError(fmt::format(
-      "{}: says itself what it holds; leave out {}, or give --skip-bytes too to read it as raw",
-      name, said));
+  throw UsageError(
+      fmt::format("{}: the file format gives dims, type and byte order; leave out {}, or add "
+                  "--skip-bytes to read it as raw",
+                  name, said));
 }
 
 struct FoundField {
@@ -57,8 +58,7 @@ Dims dims_of(const std::string& name, std::vector<std::uint64_t> extents) {
   if (extents.empty()) extents.push_back(1);
   const auto dims = Dims::make(extents);
   if (!dims) {
-    throw InputError(
-        fmt::format("{}: has extents {}; there are no values, or too many", name, text));
+    throw InputError(fmt::format("{}: has extents {}, which are empty or too large", name, text));
   }
   return *dims;
 }
@@ -96,14 +96,13 @@ std::string float_variables(const std::vector<Variable>& variables) {
   for (const Variable& variable : variables) {
     if (variable.dtype) names += (names.empty() ? "" : ", ") + variable.name;
   }
-  return names.empty() ? "it has no variable of f32 or f64"
-                       : "its variables of f32 and f64 are " + names;
+  return names.empty() ? "it has no f32 or f64 variable" : "its f32 and f64 variables are " + names;
 }
 
 Variable chosen_variable(const FieldPath& path, Container& container) {
   if (!path.variable.empty()) {
     if (auto variable = container.find(path.variable)) return *variable;
-    throw InputError(fmt::format("{}:{}: there is no such variable; {}", path.file, path.variable,
+    throw InputError(fmt::format("{}:{}: no such variable; {}", path.file, path.variable,
                                  float_variables(container.variables())));
   }
   const std::vector<Variable> variables = container.variables();
@@ -117,17 +116,15 @@ Variable chosen_variable(const FieldPath& path, Container& container) {
 void require_readable(const std::string& name, const Variable& variable) {
   if (variable.dtype && !variable.lacking_filter.empty()) {
     throw InputError(
-        fmt::format("{}: its filter {} is not there; HDF5_PLUGIN_PATH says where "
-                    "HDF5 looks for filters",
+        fmt::format("{}: its HDF5 filter {} is not available; add its folder to HDF5_PLUGIN_PATH",
                     name, variable.lacking_filter));
   }
   if (variable.dtype) return;
-  throw InputError(
-      variable.is_packed
-          ? fmt::format("{}: {} packed by scale_factor or add_offset; unpack it first, like by "
-                        "ncpdq -U, and compress the floats",
-                        name, variable.type)
-          : fmt::format("{}: holds {}, not f32 or f64", name, variable.type));
+  throw InputError(variable.is_packed
+                       ? fmt::format("{}: {} packed with scale_factor or add_offset; unpack it "
+                                     "first, like with ncpdq -U",
+                                     name, variable.type)
+                       : fmt::format("{}: contains {}, not f32 or f64", name, variable.type));
 }
 
 /// Fills that occur in `source`.
@@ -162,10 +159,10 @@ FillValues fills_of(const std::string& name, const Variable& variable, const Byt
                           [&](auto zero) { return present<decltype(zero)>(wanted, source); });
   }
   if (wanted.size() > FillValues::max_count) {
-    throw InputError(fmt::format(
-        "{}: has points of {} values that mean missing (_FillValue, missing_value); at most {} are "
-        "possible, so make some of them one",
-        name, wanted.size(), FillValues::max_count));
+    throw InputError(
+        fmt::format("{}: its points have {} different fill values (_FillValue, missing_value); at "
+                    "most {} are supported",
+                    name, wanted.size(), FillValues::max_count));
   }
   FillValues fills;
   for (const double fill : wanted) fills.add(fill);
@@ -224,7 +221,7 @@ FieldSource open_alike(const std::string& name, const FieldLayout& layout, const
   if (found.layout.dims == layout.dims && found.layout.dtype == layout.dtype) {
     return {std::move(found.source), found.layout, plan};
   }
-  throw InputError(fmt::format("{}: is {} of {}, not {} of {}, so it cannot be compared", name,
+  throw InputError(fmt::format("{}: cannot be compared: it is {} of {}, not {} of {}", name,
                                found.layout.dims.to_string(), name_of(found.layout.dtype),
                                layout.dims.to_string(), name_of(layout.dtype)));
 }

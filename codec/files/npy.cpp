@@ -36,7 +36,7 @@ struct Header {
       value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
       return value;
     }
-    refuse(fmt::format("its header has no {}; it is no .npy file, or damaged", key));
+    refuse(fmt::format("its header has no {}; it is not a .npy file, or damaged", key));
   }
 };
 
@@ -49,16 +49,17 @@ Header read_header(const FileSource& file) {
   const bool is_npy = got == start.size() &&
                       std::equal(magic.begin(), magic.end(), start.begin(),
                                  [](char a, auto b) { return static_cast<std::byte>(a) == b; });
-  if (!is_npy) header.refuse("is no .npy file");
+  if (!is_npy) header.refuse("is not a .npy file");
   const std::uint64_t version = byte_at(version_at);
   if (version < 1 || version > 3) {
-    header.refuse(fmt::format("is of version {} of .npy; 1 to 3 are known", version));
+    header.refuse(fmt::format("has .npy version {}; 1 to 3 are supported", version));
   }
   const std::size_t width = version == 1 ? 2 : 4;
   std::uint64_t size = 0;
   for (std::size_t i = 0; i < width; ++i) size |= byte_at(size_at + i) << (8 * i);
   header.end = size_at + width + size;
-  if (size > most_header_bytes || header.end > *file.size()) header.refuse("ends in its header");
+  if (size > most_header_bytes || header.end > *file.size())
+    header.refuse("ends inside its header");
   header.text.resize(size);
   file.read_at(size_at + width, std::as_writable_bytes(std::span(header.text)));
   return header;
@@ -74,7 +75,7 @@ void read_type(const Header& header, NpyArray& array) {
   };
   const bool is_f32 = is('<', '4') || is('>', '4');
   if (!is_f32 && !is('<', '8') && !is('>', '8')) {
-    header.refuse(fmt::format("holds {}, not f4 or f8; convert it first", type));
+    header.refuse(fmt::format("contains {}, not f4 or f8; convert it first", type));
   }
   array.dtype = is_f32 ? DType::f32 : DType::f64;
   array.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
@@ -120,7 +121,7 @@ NpyArray npy_array(const FileSource& file) {
   }
   const ByteCount there = *file.size() - header.end;
   if (there < array.bytes()) {
-    header.refuse(fmt::format("ends before its {} values of {}", text, name_of(array.dtype)));
+    header.refuse(fmt::format("is too short for its {} values of {}", text, name_of(array.dtype)));
   }
   array.bytes_behind = there - array.bytes();
   return array;

@@ -23,8 +23,7 @@ void require_bitcomp() { gpu::require_bitcomp(); }
 int device_count() { return 0; }
 std::unique_ptr<Backend> make_device_backend(int /*index*/) {
   throw DeviceError(
-      "--device cuda: this cuszi was built without CUDA; use --device cpu, or build it where "
-      "nvcc is");
+      "--device cuda: this cuszi was built without CUDA; use --device cpu, or build it with CUDA");
 }
 void require_bitcomp() {}
 
@@ -87,9 +86,9 @@ std::vector<std::string> Backends::losses() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (!why_lost_[i]) continue;
-    lines.push_back(
-        fmt::format("{}, number {} of the {} devices, was given up: {}; the others did its frames",
-                    devices_[i]->name(), i + 1, devices_.size(), *why_lost_[i]));
+    lines.push_back(fmt::format(
+        "{} (number {} of {} devices) failed: {}; the other devices took over its frames",
+        devices_[i]->name(), i + 1, devices_.size(), *why_lost_[i]));
   }
   return lines;
 }

@@ -177,7 +177,7 @@ MutableBytes BufferSink::device_place(ByteCount offset, ByteCount size) {
 
 MutableBytes BufferSink::part(ByteCount offset, ByteCount size) const {
   if (offset > memory_.size() || size > memory_.size() - offset) {
-    throw OutputError(fmt::format("the buffer of {} bytes is too small; {} are always enough",
+    throw OutputError(fmt::format("the buffer of {} bytes is too small; {} bytes are always enough",
                                   memory_.size(), enough_));
   }
   return memory_.subspan(offset, size);

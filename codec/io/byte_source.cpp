@@ -108,7 +108,7 @@ void FileSource::expect_unchanged() const {
   const bool same = static_cast<ByteCount>(status.st_size) == start_ + *size_ &&
                     status.st_mtim.tv_sec == modified_.tv_sec &&
                     status.st_mtim.tv_nsec == modified_.tv_nsec;
-  if (!same) throw InputError(name_ + ": was changed while it was being read; wait for its writer");
+  if (!same) throw InputError(name_ + ": was changed while it was read; wait until it is written");
 }
 
 void FileSource::seek(ByteCount offset) { at_ = offset; }

@@ -94,18 +94,16 @@ void require_within_bound(const QualityMeter& meter, const Dims& dims, std::stri
 void require_same_sides(const QualityMeter& meter, const Dims& dims) {
   const Quality& quality = meter.quality();
   if (!quality.first_crossing) return;
-  throw BoundError(fmt::format(
-      "{} points are on another side of an isovalue than in the original, first that at {} "
-      "(index {})",
-      quality.crossings, coordinates(dims, *quality.first_crossing), *quality.first_crossing));
+  throw BoundError(fmt::format("{} points cross an isovalue, the first at {} (index {})",
+                               quality.crossings, coordinates(dims, *quality.first_crossing),
+                               *quality.first_crossing));
 }
 
 void require_same_missing(const QualityMeter& meter, const Dims& dims) {
   const Quality& quality = meter.quality();
   if (!quality.first_differ) return;
   throw BoundError(fmt::format(
-      "{} points are missing in one of the fields alone, or not by the same value, first that at "
-      "{} "
+      "{} points are missing in only one field or have different fill values, the first at {} "
       "(index {})",
       quality.missing_differ, coordinates(dims, *quality.first_differ), *quality.first_differ));
 }

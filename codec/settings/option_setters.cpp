@@ -49,8 +49,8 @@ void set_bound(std::string_view label, std::string_view text, cuszi_options& opt
   const auto number = number_in<double>(text);
   if (!number || std::isnan(*number)) {
     refuse(label, text,
-           fmt::format("a number like 1e-3, which {0}mode rel (default) takes as a share of the "
-                       "value range, {0}mode abs as it is",
+           fmt::format("a number like 1e-3, a fraction of the value range with {0}mode rel "
+                       "(default), absolute with {0}mode abs",
                        dashes_of(label)));
   }
   options.bound = *number;
@@ -157,7 +157,7 @@ void add_fill(std::string_view label, std::string_view text, cuszi_options& opti
   if (std::isnan(*value)) return;
   const auto count = static_cast<std::size_t>(options.more_fill_count);
   if (count >= std::size(options.more_fills)) {
-    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
   }
   options.more_fills[count] = *value;
   ++options.more_fill_count;
@@ -175,7 +175,7 @@ void add_isovalue(std::string_view label, std::string_view text, cuszi_options& 
   if (!value || !std::isfinite(*value)) refuse(label, text, "a finite number");
   const auto count = static_cast<std::size_t>(options.isovalue_count);
   if (count >= std::size(options.isovalues)) {
-    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
   }
   options.isovalues[count] = *value;
   ++options.isovalue_count;
@@ -189,11 +189,11 @@ void add_region(std::string_view label, std::string_view text, cuszi_options& op
   }
   const auto count = static_cast<std::size_t>(options.region_count);
   if (count >= std::size(options.regions)) {
-    refuse(label, text, fmt::format("one of the first {}, the most that are possible", count));
+    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
   }
   const Box box = parse_box(label, text.substr(0, at));
   for (std::size_t axis = 0; axis < box.end.size(); ++axis) {  // as 0 means open
-    if (box.end[axis] <= box.first[axis]) refuse(label, text, "ranges that have indices");
+    if (box.end[axis] <= box.first[axis]) refuse(label, text, "a box with non-empty ranges");
   }
   cuszi_region& region = options.regions[count];
   std::copy(box.first.begin(), box.first.end(), std::begin(region.first));

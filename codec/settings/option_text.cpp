@@ -121,18 +121,18 @@ void check_bound(const AskedBound& asked, std::string_view label) {
     }
     if (share > 0 && share < 1) return;
     refuse_value(fmt::format("{}pw", dashes_of(label)), fmt::format("{}", share),
-                 fmt::format("a share of each value, above 0 and below 1, as {}mode {} needs",
+                 fmt::format("a fraction of each value, above 0 and below 1, as {}mode {} needs",
                              dashes_of(label), name_of(mode)));
   }
   if (is_possible_bound(bound, mode)) return;
   const std::string accepted =
-      mode == ErrorMode::pointwise  ? "a share of each value, from 0 (lossless) to below 1"
+      mode == ErrorMode::pointwise  ? "a fraction of each value, from 0 (lossless) to below 1"
       : mode == ErrorMode::absolute ? "a finite number of at least 0"
       : bound >= 0                  ? fmt::format(
-                                          "a share of the value range, from 0 to below 1; {}mode abs takes "
-                                                           "any number of at least 0",
+                                          "a fraction of the value range, from 0 to below 1; {}mode abs takes any "
+                                                           "number of at least 0",
                                           dashes_of(label))
-                   : "a share of the value range, from 0 (lossless) to below 1";
+                   : "a fraction of the value range, from 0 (lossless) to below 1";
   refuse_value(label, fmt::format("{}", bound), accepted);
 }
 

@@ -115,7 +115,7 @@ void apply_fills(const cuszi_options& options, FillValues& fills) {
     throw UsageError("fills is NULL, but fill_count is not 0");
   }
   const auto add = [&](double fill) {
-    if (std::isnan(fill)) refuse_value("fills", "NaN", "a number; NaN always means missing");
+    if (std::isnan(fill)) refuse_value("fills", "NaN", "a number; NaN always marks missing points");
     fills.add(fill);
   };
   for (const double fill : std::span(options.fills, count)) add(fill);
@@ -213,15 +213,15 @@ FieldSettings method_settings(const cuszi_options& options) {
 void refuse_by_zfp(PredictorId predictor, ErrorMode mode, std::string_view label) {
   if (mode < ErrorMode::pointwise || predictor != PredictorId::zfp) return;
   throw UsageError(
-      fmt::format("zfp takes no bound that goes with each value ({}mode {}); other presets do",
+      fmt::format("zfp supports no bound relative to each value ({}mode {}); use another preset",
                   dashes_of(label), name_of(mode)));
 }
 
 void refuse_share(const cuszi_options& options, std::string_view label) {
   if (options.pw == 0) return;
-  throw UsageError(fmt::format(
-      "{0}pw {1} has no effect here; it goes with {0}mode abs-or-pwrel or abs-and-pwrel",
-      dashes_of(label), options.pw));
+  throw UsageError(
+      fmt::format("{0}pw {1} has no effect here; it needs {0}mode abs-or-pwrel or abs-and-pwrel",
+                  dashes_of(label), options.pw));
 }
 
 namespace {
@@ -237,7 +237,7 @@ void apply_places(const cuszi_options& options, std::string_view label, FieldSet
   }
   if (target_of(options) || error_mode_of(options) >= ErrorMode::pointwise) {
     throw UsageError(fmt::format(
-        "bounds of regions go with {0}mode rel or abs and a bound of the field", dashes));
+        "bounds of regions need {0}mode rel or abs and a bound for the whole field", dashes));
   }
   settings.frame.predictor.automatic = false;
 }
@@ -258,16 +258,14 @@ FieldSettings field_settings(const cuszi_options& options, bool has_bound, std::
   const bool has_target = target_of(options).has_value();
   const auto own = own_bound(settings.frame.predictor);
   if (own && has_target) {
-    throw UsageError(fmt::format("{0}target finds a bound; it goes with {0}zfp-mode accuracy",
-                                 dashes_of(label)));
+    throw UsageError(fmt::format("{0}target needs {0}zfp-mode accuracy", dashes_of(label)));
   }
   if (own && !has_bound) {
     settings.mode = ErrorMode::absolute;
     settings.bound = *own;
   } else if (own == 0.0) {
     throw UsageError(
-        fmt::format("{} has no effect with {}zfp-mode reversible, which loses "
-                    "nothing; leave it out",
+        fmt::format("{} has no effect with {}zfp-mode reversible, which is lossless; leave it out",
                     label, dashes_of(label)));
   } else if (!has_target) {
     const AskedBound asked = asked_bound(options, label);

@@ -70,7 +70,7 @@ std::uint32_t read_features(ByteReader& in) {
     const int bit = std::countr_zero(left);
     if (std::uint32_t{1} << bit == feature_amended && name == amended_name) continue;
     throw ArchiveError("the archive needs feature " + std::to_string(bit) + " (" + name +
-                       "), which this cuszi does not know; a later version may read it");
+                       "), which this version does not support; a later one may");
   }
   return features;
 }
@@ -126,7 +126,7 @@ ByteCount read_archive_prefix(Bytes prefix) {
 
 ArchiveHeader read_archive_header(Bytes bytes) {
   ByteReader in(read_header_body(bytes), "the header");
-  if (read_features(in) != 0) throw ArchiveError("an amended archive stands in another");
+  if (read_features(in) != 0) throw ArchiveError("an amended archive is nested in another");
   ArchiveHeader header;
   header.dtype = in.get<DType>();
   header.mode = in.get<ErrorMode>();

@@ -95,7 +95,7 @@ std::uint64_t read_wide_id(ByteReader& in, Allowance& left) {
   if (id < first_wide_id) throw ArchiveError("a frame has a section of an unknown kind");
   if ((kind & 1) != 0) {
     throw ArchiveError("a frame needs its section of kind " + std::to_string(id) +
-                       ", which this cuszi does not know; a later version may read it");
+                       ", which this version does not support; a later one may");
   }
   if (left.optional-- == 0) throw ArchiveError("a frame has too many optional sections");
   return id;
@@ -289,13 +289,13 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   if (kind == transformed_kind) {
     header.transform = FrameTransform::read(in);
     if (header.transform->kept > dims.count() - header.missing) {
-      throw ArchiveError("a frame's transform keeps more points than there are");
+      throw ArchiveError("a frame's transform stores more exact points than the frame has");
     }
   }
   if (kind == bounded_kind) {
     header.bounds = FrameBounds::read(in);
     if (header.bounds->kept > dims.count() - header.missing) {
-      throw ArchiveError("a frame's bounds keep more points than there are");
+      throw ArchiveError("a frame's bounds store more exact points than the frame has");
     }
   }
   if (header.kind == FrameKind::coded) {
@@ -313,7 +313,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
     throw ArchiveError("a frame has contexts of local bounds, but no such bounds");
   }
   const std::uint64_t levels = levels_of(header);
-  if (in.varint() != levels) throw ArchiveError("a frame has not the levels of its kind");
+  if (in.varint() != levels) throw ArchiveError("a frame does not have the levels of its kind");
   Allowance left{max_payload_bytes, max_unpacked_bytes(dims), max_optional_sections};
   for (std::uint64_t i = 0; i < levels; ++i) header.levels.push_back(read_level_entry(in, left));
   in.expect_end();

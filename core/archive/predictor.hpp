@@ -87,7 +87,8 @@ void visit_one_pass(const PredictorParams& params, const F& f) {
         if constexpr (has_one_pass<Params>) {
           f(p);
         } else {
-          throw std::logic_error(std::string(Params::name) + " has not one pass of quant-codes");
+          throw std::logic_error(std::string(Params::name) +
+                                 " does not have exactly one pass of quant-codes");
         }
       },
       params);
@@ -101,7 +102,7 @@ auto visit_own_coder(const PredictorParams& params, const F& f) {
         if constexpr (Params::has_own_coder) {
           return f(p);
         } else {
-          throw std::logic_error(std::string(Params::name) + " does not code itself");
+          throw std::logic_error(std::string(Params::name) + " needs a coder");
         }
       },
       params);

@@ -54,7 +54,7 @@ void undo_rows(std::vector<std::uint64_t>& words, const BitRuns& runs) {
 
 template <class Each>
 void for_each_place(Bytes gaps, std::uint64_t points, const Each& each) {
-  ByteReader in(gaps, "the places of bits");
+  ByteReader in(gaps, "the positions of bits");
   std::uint64_t next = 0;
   while (in.remaining() != 0) {
     const std::uint64_t gap = in.varint();
@@ -71,7 +71,7 @@ BitRuns BitRuns::of(const Dims& dims) {
   return {e[2], e[1], e[0]};
 }
 
-void refuse_places() { throw ArchiveError("the places of bits leave the frame"); }
+void refuse_places() { throw ArchiveError("the positions of bits leave the frame"); }
 
 BitForm choose_form(const DifferingCounts& counts, std::uint64_t points) {
   constexpr std::uint64_t few = 32;  // points per position, at least
@@ -139,7 +139,7 @@ PointBits decode_bits(Bytes bytes, std::uint64_t points, const ForEach& for_each
     }
     bits.reference = static_cast<BitReference>(form - places_form);
     const std::uint64_t size = in.varint();
-    if (size > points) throw ArchiveError("the places of bits are more than the frame's points");
+    if (size > points) throw ArchiveError("the positions of bits are more than the frame's points");
     bits.gaps.resize(size);
     zstd_decompress_pieces(in.take(in.remaining()), bits.gaps, for_each);
     if (size != 0 && !ends_varint(bits.gaps.back())) refuse_places();

@@ -49,7 +49,7 @@ void check_box(const Box& box, const Dims& dims) {
     }
     throw UsageError("the box's indices " + std::to_string(box.first[axis]) + ':' +
                      (open ? "" : std::to_string(box.end[axis])) + " of axis " +
-                     std::to_string(axis) + " are none of the field " + dims.to_string());
+                     std::to_string(axis) + " are outside the field " + dims.to_string());
   }
 }
 

@@ -111,7 +111,7 @@ std::optional<unsigned> squeezed_axis(const Dims& dims, int axis) {
 void check_axes(const AxisChoice& choice, const Dims& dims) {
   if (squeezed_axis(dims, choice.axis) || choice.role == AxisRole::lattice) return;
   throw UsageError("axis " + std::to_string(choice.axis) + " of " + dims.to_string() +
-                       " has one index only; name another axis, or leave it to auto",
+                       " has only one index; name another axis or use auto",
                    Setting::axes);
 }
 

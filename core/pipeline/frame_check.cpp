@@ -22,7 +22,7 @@ auto read_own(const Read& read) {
   try {
     return read();
   } catch (const ArchiveError& error) {
-    throw InternalError(std::string("a frame that no reader takes was made: ") + error.what());
+    throw InternalError(std::string("the encoder made an invalid frame: ") + error.what());
   }
 }
 

@@ -87,7 +87,7 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   } else if (raw.size() == out.size()) {
     backend.copy(raw, out);
   } else {
-    throw ArchiveError("a stored frame has another size than its dims say");
+    throw ArchiveError("the size of a stored frame does not match its dims");
   }
 }
 
@@ -281,7 +281,7 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
           : read_frame_header(to_host(backend, rest.first(table)), shape.dims, shape.dtype);
   const Bytes payload = rest.subspan(table);
   if (payload.size() != header.payload_bytes()) {
-    throw ArchiveError("a frame is not of the size that its header says");
+    throw ArchiveError("the size of a frame does not match its header");
   }
   decompress_frame(backend, shape, header, payload, out, times);
 }

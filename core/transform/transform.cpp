@@ -134,7 +134,8 @@ TransformChoice choose_transform(const ValueBound& bound, DType dtype, const Mag
 Knee Knee::read(ByteReader& in) {
   const Knee knee(in.get<double>());
   const bool possible = std::isnormal(knee.magnitude) && std::isnormal(knee.inverse);
-  if (!possible || knee.magnitude < 0) throw ArchiveError("a frame's transform has a bad knee");
+  if (!possible || knee.magnitude < 0)
+    throw ArchiveError("a frame's transform has an invalid knee");
   return knee;
 }
 

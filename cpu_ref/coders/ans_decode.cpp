@@ -225,7 +225,7 @@ void decode_chain(const CodedChain& chain, std::uint32_t centre, const SlotValue
 }
 
 [[noreturn]] void refuse_counts() {
-  throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+  throw ArchiveError("the contexts of a pass do not match the number of its codes");
 }
 
 TableOf table_of_contexts(const PassTables& tables) {

@@ -16,7 +16,7 @@ constexpr unsigned most_spread_blocks = 1024;               ///< per table
 constexpr ByteCount usual_head_bytes = ByteCount{1} << 16;  ///< more than most heads
 
 [[noreturn]] void refuse_counts() {
-  throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+  throw ArchiveError("the contexts of a pass do not match the number of its codes");
 }
 
 /// `index` and `codes_head` are on the host.

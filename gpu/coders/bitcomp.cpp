@@ -44,7 +44,7 @@ Bytes unpack(DeviceContext& gpu, const Section& section, const std::byte* header
   const ByteCount size = section.unpacked->size;
   const BitcompStream stated = read_bitcomp_header(header, section.bytes.size());
   if (stated.string_bytes != ceil_div(size, stated.integer) * stated.integer) {
-    throw ArchiveError("a packed section is not of the size that it should have");
+    throw ArchiveError("the size of a packed section is wrong");
   }
   auto* const stream = gpu.take<std::byte>(section.bytes.size());  // sections are unaligned
   start_copy(gpu, stream, section.bytes.data(), section.bytes.size());
@@ -104,7 +104,7 @@ void bitcomp_unpack(DeviceContext& gpu, Sections& sections) {
   for (const auto& [id, bytes, unpacked] : sections.list()) {
     result.add(id, unpacked ? strings[i] : bytes);
     if (unpacked && hashes[i++] != unpacked->hash) {
-      throw ArchiveError("a packed section does not unpack to what it was made of");
+      throw ArchiveError("a packed section does not unpack to its original bytes");
     }
   }
   sections = result;

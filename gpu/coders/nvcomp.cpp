@@ -75,7 +75,7 @@ template <class Function>
 void find(void* library, const char* name, Function& function) {
   void* const symbol = dlsym(library, name);
   if (symbol == nullptr) {
-    throw DeviceError(std::string("the nvCOMP that was loaded has no ") + name +
+    throw DeviceError(std::string("the loaded nvCOMP has no ") + name +
                       "; Bitcomp needs nvCOMP 6 (package nvidia-libnvcomp-cu13)");
   }
   function = reinterpret_cast<Function>(symbol);
@@ -170,7 +170,7 @@ void BitcompPlan::pack(const std::byte* string, std::byte* stream,
                        std::size_t* stream_bytes) const {
   check_nvcomp(nvcomp().compress_lossless(context_, string, stream), "pack");
   check_nvcomp(nvcomp().get_compressed_size_async(stream, stream_bytes, cuda_stream_),
-               "tell a size");
+               "query a size");
 }
 
 void BitcompPlan::unpack(const std::byte* stream, std::byte* string) const {

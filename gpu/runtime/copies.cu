@@ -85,7 +85,7 @@ void CopyList::run(cudaStream_t stream) {
 
 bool is_on_device(const void* memory) {
   cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, memory), "tell whose memory this is");
+  check(cudaPointerGetAttributes(&attributes, memory), "query the owner of memory");
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
 }
 

@@ -16,9 +16,9 @@ struct Device {
   /// Throws DeviceError.
   static Device in_use() {
     Device device;
-    check(cudaGetDevice(&device.number), "tell the device in use");
+    check(cudaGetDevice(&device.number), "query the current device");
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, device.number), "tell its properties");
+    check(cudaGetDeviceProperties(&properties, device.number), "query its properties");
     device.name = properties.name;
     device.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
     device.shared_bytes = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
@@ -32,7 +32,7 @@ template <class... Params>
 unsigned raise_shared_limit(const Device& device, void (*kernel)(Params...)) {
   const auto* const function = reinterpret_cast<const void*>(kernel);
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, function), "tell a kernel's shared memory");
+  check(cudaFuncGetAttributes(&attributes, function), "query a kernel's shared memory");
   const unsigned most = device.shared_bytes - static_cast<unsigned>(attributes.sharedSizeBytes);
   if (attributes.maxDynamicSharedSizeBytes != static_cast<int>(most)) {
     check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -10,7 +10,7 @@ class Stream {
   explicit Stream(bool high_priority = false) {
     int last = 0;
     int first = 0;
-    check(cudaDeviceGetStreamPriorityRange(&last, &first), "tell the priorities of streams");
+    check(cudaDeviceGetStreamPriorityRange(&last, &first), "query the priorities of streams");
     check(
         cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, high_priority ? first : last),
         "make a stream");
@@ -28,7 +28,7 @@ class Stream {
 /// Without timing.
 class Event {
  public:
-  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event"); }
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "create an event"); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   ~Event() { cudaEventDestroy(event_); }
@@ -36,7 +36,7 @@ class Event {
   /// Completes when the stream's work so far is done.
   void record(const Stream& stream) const { record(stream.get()); }
   void record(cudaStream_t stream) const {
-    check(cudaEventRecord(event_, stream), "mark a point in a stream");
+    check(cudaEventRecord(event_, stream), "record an event");
   }
   /// Later work of the stream waits for the event.
   void hold(const Stream& stream) const { hold(stream.get()); }

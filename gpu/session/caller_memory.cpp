@@ -80,13 +80,13 @@ void wait_for_stream(void* stream) {
 
 bool is_being_captured(void* stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), "look at a stream");
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), "query a stream");
   return capture != cudaStreamCaptureStatusNone;
 }
 
 std::function<void()> mark_stream(void* stream) {
   if (is_being_captured(stream)) {
-    throw UsageError("the stream is being captured, and the call needs the host");
+    throw UsageError("the stream is being captured, but the call needs the host");
   }
   const auto mark = std::make_shared<Event>();
   mark->record(static_cast<cudaStream_t>(stream));
@@ -102,7 +102,7 @@ std::optional<int> device_in_use() {
 
 int use_device(int device) {
   int before = 0;
-  check(cudaGetDevice(&before), "tell the device in use");
+  check(cudaGetDevice(&before), "query the current device");
   check(cudaSetDevice(device), "select a device");
   return before;
 }

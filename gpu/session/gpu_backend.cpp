@@ -186,7 +186,7 @@ int device_count() {
 
 std::unique_ptr<Backend> make_backend(int device) {
   if (device < 0 || device >= device_count()) {
-    throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
+    throw DeviceError("there is no GPU " + std::to_string(device) + "; this machine has " +
                       std::to_string(device_count()));
   }
   use_device(device);

@@ -18,7 +18,7 @@ class StreamMemory {
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location = {cudaMemLocationTypeDevice, device};
-    check(cudaMemPoolCreate(&pool_, &properties), "make a pool of memory");
+    check(cudaMemPoolCreate(&pool_, &properties), "create a memory pool");
   }
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
@@ -53,7 +53,7 @@ class StreamMemory {
     return static_cast<std::byte*>(memory);
   }
   static void give_back(std::byte* memory, cudaStream_t stream) {
-    check(cudaFreeAsync(memory, stream), "give memory back in a stream");
+    check(cudaFreeAsync(memory, stream), "free memory in a stream");
   }
 
   cudaMemPool_t pool_ = nullptr;

@@ -97,7 +97,7 @@ class GpuTransfer final : public Transfer {
     check(cudaSetDevice(device_), "select a device");
     ByteCount room = 0;
     ByteCount all = 0;
-    check(cudaMemGetInfo(&room, &all), "tell its free memory");
+    check(cudaMemGetInfo(&room, &all), "query its free memory");
     return room;
   }
 

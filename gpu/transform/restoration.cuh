@@ -30,7 +30,7 @@ inline void refuse_flaws(std::uint32_t flaws) {
   if ((flaws & bad_anchors) != 0)
     throw ArchiveError("the anchors of a frame do not fit their section");
   if ((flaws & wrong_code_counts) != 0) {
-    throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+    throw ArchiveError("the contexts of a pass do not match the number of its codes");
   }
 }
 

@@ -99,7 +99,7 @@ class GpuTrialSession final : public TrialSession {
       tracks_.push_back({&gpu, FrameMemory(gpu)});
     }
     int device = 0;
-    check(cudaGetDevice(&device), "tell the device in use");
+    check(cudaGetDevice(&device), "query the current device");
     const std::vector<FrameCoding> codings = fitted(candidates);
     gpu_.sync();
     gpu_.host().for_each(tracks, [&](std::size_t track) {

@@ -84,7 +84,7 @@ class Context {
                                   const cuszi_options& options) {
     const cuszi_field field = field_of<T>(dims);
     if (cuszi_field_bytes(&field) != values.size() * sizeof(T)) {
-      throw Error(CUSZI_BAD_USAGE, "there are not as many values as the dims say");
+      throw Error(CUSZI_BAD_USAGE, "the number of values does not match the dims");
     }
     std::vector<std::byte> archive(cuszi_bound(&field, &options));
     archive.resize(compress(options, field, values.data(), archive.data(), archive.size()));
@@ -119,7 +119,7 @@ class Context {
     require(cuszi_part_field(context_.get(), archive.data(), archive.size(), &whole, &field));
     const cuszi_dtype wanted = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
     if (field.dtype != wanted) {
-      throw Error(CUSZI_BAD_USAGE, "the archive's values are of the other type");
+      throw Error(CUSZI_BAD_USAGE, "the archive contains the other value type");
     }
     std::vector<T> values(cuszi_field_bytes(&field) / sizeof(T));
     decompress(nullptr, archive.data(), archive.size(), values.data(), values.size() * sizeof(T));

@@ -215,8 +215,8 @@ with adios2.Stream(io, {self.file!r}, "w") as stream:
     def test_parameters_that_cannot_be(self):
         for parameters, text in [
                 ({}, "cuszi: give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio, like abs: 0.01"),
-                ({"abs": "1", "rel": "2"}, "cuszi: more than one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio"),
-                ({"abs_or_pw_rel": "1"}, "cuszi: pw 0 is not a share of each value, above 0 and below 1, as mode abs-or-pwrel needs"),
+                ({"abs": "1", "rel": "2"}, "cuszi: more than one bound; give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio"),
+                ({"abs_or_pw_rel": "1"}, "cuszi: pw 0 is not a fraction of each value, above 0 and below 1, as mode abs-or-pwrel needs"),
                 ({"abs": "1mm"}, "cuszi: abs '1mm' is not a number"),
                 ({"abs": "-1"}, "cuszi: bound -1 is not a finite number of at least 0"),
                 ({"abs": "1", "threads": "1.5"}, "cuszi: threads '1.5' is not a whole number"),

@@ -52,7 +52,7 @@ class Containers(CliTest):
                 self.make(name, kind)
                 self.assertEqual(self.archive(f"{name}:T"), expected)
                 self.cuszi("compress", f"{name}:/U", "-e", "0", "--verify", "-f")
-        self.assertIn(b"packed by", self.cuszi("compress", "t.nc:packed", *BOUND, code=INPUT).stderr)
+        self.assertIn(b"packed with", self.cuszi("compress", "t.nc:packed", *BOUND, code=INPUT).stderr)
         self.assertIn(b"T, U", self.cuszi("compress", "t.nc", *BOUND, code=USAGE).stderr)
         self.path("cut.h5").write_bytes(self.path("t.h5").read_bytes()[:2000])
         self.cuszi("compress", "cut.h5:T", *BOUND, code=INPUT)
@@ -127,7 +127,7 @@ class Containers(CliTest):
         self.make("in/wrfout_00:00:00", HDF5)
         self.path("in/text.h5").write_text("no container")
         shutil.copy(self.path("raw_6x8x10.f32"), self.path("in"))
-        self.assertIn(b"text.h5: is no file of HDF5",
+        self.assertIn(b"text.h5: is not an HDF5 file",
                       self.cuszi("compress", "-r", "in", *BOUND, "-o", "out", code=INPUT).stderr)
         archives = ["deep/t.T", "deep/t.U", "raw_6x8x10.f32", "s.T", "s.U", "wrfout_00:00:00.T",
                     "wrfout_00:00:00.U"]

@@ -90,9 +90,9 @@ class ExitCodes(CliTest):
         for words, said, unsaid in [
                 ("-e -1", "from 0 (lossless) to below 1", "--mode abs"),
                 ("-e 2", "--mode abs takes any number of at least 0", "lossless"),
-                ("-e -1 -m abs", "finite number of at least 0", "share"),
-                ("-e inf -m abs", "finite number of at least 0", "share"),
-                ("-e rel:1e-3", "'rel:1e-3' is not a number like 1e-3, which --mode rel", "below"),
+                ("-e -1 -m abs", "finite number of at least 0", "fraction"),
+                ("-e inf -m abs", "finite number of at least 0", "fraction"),
+                ("-e rel:1e-3", "'rel:1e-3' is not a number like 1e-3, a fraction of the value range with --mode rel", "below"),
                 ("-e 0.1%", "'0.1%' is not a number like 1e-3", "below")]:
             for command in [["compress"], ["bench"], ["compare", "u_20x30x40.f32"]]:
                 with self.subTest(command=command, words=words):
@@ -118,9 +118,9 @@ class ExitCodes(CliTest):
                 (["--preset", "zfp", "--radius", "5"], "tiles, zfp and cells"),
                 (["--preset", "fast", "--coder", "ans"], "tiles, zfp and cells"),
                 (["--preset", "zfp", "--coder", "huffman"], "tiles, zfp and cells"),
-                (["--preset", "fast", "--index", "offset"], "without an index"),
-                (["--preset", "fast", "--partition", "8"], "without an index"),
-                (["-m", "abs", "--value-range", "0,1"], "--mode abs")]:
+                (["--preset", "fast", "--index", "offset"], "need no index"),
+                (["--preset", "fast", "--partition", "8"], "need no index"),
+                (["-m", "abs", "--value-range", "0,1"], "--mode rel")]:
             for command in ["compress", "bench"]:
                 with self.subTest(command=command, options=options):
                     result = self.cuszi(command, "u_20x30x40.f32", "-e", "1e-3", *options,

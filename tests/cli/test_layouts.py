@@ -48,7 +48,7 @@ class Layouts(CliTest):
         self.assertEqual(self.warnings("u_20x40x60.f32"), "")
         for order in ["60x40x20", "20x60x40", "40x20x60"]:
             said = self.warnings("u_20x40x60.f32", "-d", order)
-            self.assertRegex(said, r"^cuszi: warning: .* times smoother than as " + order +
+            self.assertRegex(said, r"^cuszi: warning: .* times smoother than with " + order +
                              r".*--dims 20x40x60\n$")
         piped = self.cuszi("compress", "-", "-d", "60x40x20", "-t", "f32", "-e", "1e-2",
                            stdin=self.path("u_20x40x60.f32").read_bytes())

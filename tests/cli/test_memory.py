@@ -48,7 +48,7 @@ class Memory(CliTest):
     def need(self, *options):
         """What a refusal says that it would take."""
         said = self.within(START, "test", "u.cuszi", "--memory-limit", "1", code=ARCHIVE)
-        return int(re.search(r"takes about (\d+) bytes to restore", said)[1])
+        return int(re.search(r"needs about (\d+) bytes to restore", said)[1])
 
     def test_no_more_is_taken_than_is_told(self):
         cases = {f"{kind} {way}": (values, *options) for way, options in WAYS.items()
@@ -105,7 +105,7 @@ class Memory(CliTest):
         for command in (["test", "u.cuszi"], ["decompress", "u.cuszi", "-o", "u.out", "-f"]):
             with self.subTest(command=command):
                 said = self.within(START, *command, code=DEVICE)
-                self.assertIn(f"64x256x256 of f32, takes about {need} bytes", said)
+                self.assertIn(f"64x256x256 of f32) needs about {need} bytes", said)
         said = self.within(START, "compress", NAME, "-e", "1e-3", "-o", "x.cuszi", code=DEVICE)
         self.assertIn(f"{BYTES} bytes", said)
         self.assertNotIn("u.out", self.files())

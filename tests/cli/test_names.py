@@ -67,9 +67,9 @@ class Names(CliTest):
         self.field("tree/SDRBENCH-Hurricane-10x20x20/odd.f32", dims="7x11")
         done = self.batch()
         self.assertEqual(done.returncode, 1)
-        for words in ["SDRBENCH-Hurricane-10x20x20/odd.f32: its name does not say its dims "
-                      "(it holds 77 values; 10x20x20 in a folder's name are 4000)",
-                      "rho_10x20x20.raw: its name does not say its type", "--dims-file"]:
+        for words in ["SDRBENCH-Hurricane-10x20x20/odd.f32: no dims in the file name "
+                      "(the file has 77 values; 10x20x20 in a folder's name gives 4000)",
+                      "rho_10x20x20.raw: no type in the file name", "--dims-file"]:
             self.assertIn(words, done.stderr)
         self.path("dims").write_text("*odd.f32 7x11\n*.raw 10x20x20 f32\nCLD* 1x18x36 f32\n")
         self.assertEqual(self.batch("--dims-file", "dims").returncode, 0)

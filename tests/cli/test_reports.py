@@ -94,13 +94,13 @@ class Reports(CliTest):
         for key in ["mean_error", "error_autocorrelation", "ssim", "zeros", "false_negatives"]:
             self.assertEqual((again[key], compared[key]), (made[key], made[key]), key)
         text = self.cuszi("compare", "u_20x30x40.f32", "u_20x30x40.restored.f32").stdout.decode()
-        self.assertRegex(text, r"fidelity +mean error \S+, correlation of .*, SSIM 0\.9")
+        self.assertRegex(text, r"fidelity +mean error \S+, error autocorrelation .*, SSIM 0\.9")
         self.path("a.dat").write_bytes(array.array("f", [0, 0, 1, 2]).tobytes())
         self.path("b.dat").write_bytes(array.array("f", [0, -1, 1, 3]).tobytes())
         report, = self.report("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32")
         self.assertEqual((report["mean_error"], report["zeros"], report["zeros_kept"],
                           report["false_negatives"], report["ssim"]), (0, 2, 1, 1, None))
-        self.assertIn(b"1 of 2 zeros kept, 1 BELOW ZERO where none is",
+        self.assertIn(b"1 of 2 zeros kept, 1 BELOW ZERO where the original has none",
                       self.cuszi("compare", "a.dat", "b.dat", "-d", "4", "-t", "f32").stdout)
 
     @also_sanitized

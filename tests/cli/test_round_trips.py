@@ -99,7 +99,7 @@ class RoundTrips(CliTest):
                                          share * abs(Fraction(was)))
         run = self.cuszi("compress", "wide_20x30x40.f64", "-m", "pwrel", "-e", "1e-3",
                          "--preset", "zfp", code=USAGE)
-        self.assertIn(b"zfp takes no bound that goes with each value", run.stderr)
+        self.assertIn(b"zfp supports no bound relative to each value", run.stderr)
 
     def test_two_bounds(self):
         random = Random(4)
@@ -142,17 +142,17 @@ class RoundTrips(CliTest):
     def test_two_bounds_that_are_refused(self):
         self.field("u_20x30x40.f32")
         for options, said in [
-                (["-m", "abs-or-pwrel", "-e", "0.1"], "--pw '0' is not a share of each value"),
+                (["-m", "abs-or-pwrel", "-e", "0.1"], "--pw '0' is not a fraction of each value"),
                 (["-m", "abs-or-pwrel", "-e", "0", "--pw", "0.1"], "--error-bound '0' is not a finite number above 0"),
                 (["-m", "abs-and-pwrel", "-e", "inf", "--pw", "0.1"], "inf"),
-                (["-m", "abs-and-pwrel", "-e", "0.1", "--pw", "1"], "--pw '1' is not a share of each value"),
+                (["-m", "abs-and-pwrel", "-e", "0.1", "--pw", "1"], "--pw '1' is not a fraction of each value"),
                 (["-m", "abs-and-pwrel", "-e", "0.1", "--pw", "-1"], "--pw '-1' is not a number from 0 to 1"),
                 (["-e", "0.1", "--pw", "0.1"], "--pw 0.1 has no effect here"),
                 (["-m", "pwrel", "-e", "0.1", "--pw", "0.1"], "--pw 0.1 has no effect here"),
                 (["--target", "psnr:80", "--pw", "0.1"], "--pw 0.1 has no effect here"),
                 (["-m", "abs-or-pwrel", "-e", "0.1", "--pw", "0.1", "--region", "0:8=1e-4"], "--mode rel or abs"),
                 (["-m", "abs-or-pwrel", "-e", "0.1", "--pw", "0.1", "--preset", "zfp"],
-                 "zfp takes no bound that goes with each value (--mode abs-or-pwrel)")]:
+                 "zfp supports no bound relative to each value (--mode abs-or-pwrel)")]:
             with self.subTest(options=options):
                 run = self.cuszi("compress", "u_20x30x40.f32", *options, code=USAGE)
                 self.assertIn(said, run.stderr.decode())
@@ -227,10 +227,10 @@ class RoundTrips(CliTest):
         for options, said in [
                 (["--region", "0:8"], "--region '0:8' is not RANGES=BOUND"),
                 (["--region", "0:8=-1"], "--region '0:8=-1' is not RANGES=BOUND"),
-                (["--region", "0:21=0.1"], "the box's indices 0:21 of axis 0 are none of the field"),
+                (["--region", "0:21=0.1"], "the box's indices 0:21 of axis 0 are outside the field"),
                 (["--region", "0:8=1e-4", "--preset", "fast"], "--preset ratio or --predictor multilevel"),
                 (["--region", "0:8=1e-4", "-m", "pwrel"], "--mode rel or abs"),
-                (["--bound-blocks", "8x8x8"], "--bound-blocks goes with --bound-field"),
+                (["--bound-blocks", "8x8x8"], "--bound-blocks needs --bound-field"),
                 (["--bound-field", "bounds.f32"], "has 100 values; a field of 20x30x40 needs 24000")]:
             with self.subTest(options=options):
                 run = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-2", *options, code=USAGE)
@@ -256,7 +256,7 @@ class RoundTrips(CliTest):
                 changed = sides(restored())
                 crossings = sum(now != was for now, was in zip(changed, sides(original)))
                 self.assertGreater(crossings, 0)
-                text = f"{crossings} points are on another side of an isovalue than in the original"
+                text = f"{crossings} points cross an isovalue"
                 arguments = ["compare", "u_20x30x40.f32", "u.out", "-d", "20x30x40", "-t", "f32", *kept]
                 self.assertIn(text, self.cuszi(*arguments, code=BOUND).stderr.decode())
                 report, = self.report(*arguments, code=BOUND)

@@ -182,7 +182,7 @@ TEST_CASE("a header that no reader takes does not leave the encoder") {
           params.snap = 8;
           params.background = std::numeric_limits<double>::infinity();
         }) ==
-        "internal error: a frame that no reader takes was made: the background value of multilevel "
+        "internal error: the encoder made an invalid frame: the background value of multilevel "
         "is "
         "out of range");
   CHECK(with_params([](MultilevelParams& params) { params.snap = 31; }).find("background value") !=
@@ -194,11 +194,11 @@ TEST_CASE("heads of sections that no reader takes do not leave the encoder") {
   const std::vector<std::byte> long_ones(100'000, std::byte{0xFF});
   const FrameTask by_ans = task_for(PredictorId::multilevel, CoderId::ans);
   const FrameTask by_huffman = task_for(PredictorId::lorenzo, CoderId::huffman);
-  CHECK(refusal(by_ans, with_section(SectionId::codes, ones)).find("no reader") !=
+  CHECK(refusal(by_ans, with_section(SectionId::codes, ones)).find("invalid frame") !=
         std::string::npos);
-  CHECK(refusal(by_ans, with_section(SectionId::codes, long_ones)).find("no reader") !=
+  CHECK(refusal(by_ans, with_section(SectionId::codes, long_ones)).find("invalid frame") !=
         std::string::npos);
-  CHECK(refusal(by_huffman, with_section(SectionId::codebook, ones)).find("no reader") !=
+  CHECK(refusal(by_huffman, with_section(SectionId::codebook, ones)).find("invalid frame") !=
         std::string::npos);
   FrameTask with_outliers = by_huffman;
   with_outliers.config.predictor.radius = 2;

@@ -118,7 +118,7 @@ TEST_CASE("archives of another field than was told are refused", "[library]") {
                            trip.bytes(), &status);
   CHECK(cuszi_wait(context.get()) == CUSZI_BAD_ARCHIVE);
   CHECK(cuszi_last_error(context.get()) ==
-        std::string("call 2: the archive is of 3x7x11 of f32, not of 2x3 of f64"));
+        std::string("call 2: the archive contains 3x7x11 of f32, not 2x3 of f64"));
   CHECK(status == CUSZI_BAD_ARCHIVE);
 }
 

@@ -235,7 +235,7 @@ class H5py(Hdf5Test):
                 "precision": changed(f64, lambda t: (t.set_fields(31, 23, 8, 0, 23),
                                                      t.set_precision(32)))}.items():
             with self.subTest(name=name):
-                with self.assertRaisesRegex(Exception, "cuszi takes IEEE floats"):
+                with self.assertRaisesRegex(Exception, "cuszi takes only IEEE floats"):
                     self.create(other, self.ours)
 
     def test_too_many_fill_values_are_refused(self):
@@ -276,7 +276,7 @@ class H5py(Hdf5Test):
             with self.subTest(parameters=parameters):
                 with self.assertRaises((ValueError, OSError)):
                     self.write("t.h5", a, {"compression": 411, "compression_opts": tuple(parameters)})
-        self.assertIn("4 parameters of this mode, or 6 with a fill value, not 8",
+        self.assertIn("4 parameters for this mode, or 6 with a fill value, not 8",
                       self.reason(a, (1, *bound, 0, *fill, *fill)))
 
     def test_stored_parameters_that_mean_nothing(self):

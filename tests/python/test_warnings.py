@@ -29,7 +29,7 @@ class Warnings(unittest.TestCase):
             cuszi.compress(self.spoiled, rel=1e-3, out=out)
 
     def test_fill_values_of_the_other_type(self):
-        with self.assertWarnsRegex(cuszi.FillWarning, "rounded otherwise"):
+        with self.assertWarnsRegex(cuszi.FillWarning, "matches no point, but"):
             cuszi.compress(self.spoiled.astype("f8"), rel=1e-3, fill=1e20)
         for fill in (np.float32(1e20), float(np.float32(1e20))):
             cuszi.compress(self.spoiled.astype("f8"), rel=1e-3, fill=fill, strict=True)
@@ -42,9 +42,9 @@ class Warnings(unittest.TestCase):
             cuszi.compress(waves(), rel=1e-3, fill=1e20, strict=strict)
 
     def test_targets(self):
-        with self.assertWarnsRegex(cuszi.TargetWarning, "the target ratio.*was not met"):
+        with self.assertWarnsRegex(cuszi.TargetWarning, "target ratio.*not met"):
             cuszi.compress(waves(), ratio=1e6, preset="cuszi")
-        with self.assertRaisesRegex(cuszi.BoundError, "the target ratio.*was not met"):
+        with self.assertRaisesRegex(cuszi.BoundError, "target ratio.*not met"):
             cuszi.compress(waves(), ratio=1e6, preset="cuszi", strict=True)
         cuszi.compress(waves(), ratio=10, preset="cuszi", strict=True)
 

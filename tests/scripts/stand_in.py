@@ -18,7 +18,7 @@ def read_name(path, dtype):
     return {"field_name": path, "is_field": bool(words) and ".restored." not in path,
             "dtype": dtype, "dims": dims, "file_bytes": size,
             "fits": dims and math.prod(dims) * BYTES[dtype] == size,
-            "failure": None if dims else f"{path}: its name does not say its dims"}
+            "failure": None if dims else f"{path}: no dims in the file name"}
 
 
 def tell_names(arguments):

@@ -162,11 +162,11 @@ class Runs(BatchTest):
         dims.write_text("# ours\nx/*.dat  3x200  # inner\nU_* 600 f32\n")
         code, _, err = self.run_batch("--dims-file", str(dims), "--error-bounds", "1e-3")
         self.assertEqual(code, 1)
-        self.assertIn("left out: mystery.f32: its name does not say its dims\n", err)
+        self.assertIn("left out: mystery.f32: no dims in the file name\n", err)
         self.assertIn("left out: 1, as told above; give their dims in a --dims-file\n", err)
         self.assertEqual([(r["file"], r["dims"], r["dtype"]) for r in self.rows()],
                          [("U_10x20.f32", "600", "f32"), ("x/pressure.dat", "3x200", "f64")])
-        self.assertIn("- mystery.f32: its name does not say its dims\n", self.text())
+        self.assertIn("- mystery.f32: no dims in the file name\n", self.text())
 
     def test_the_type_of_fields_whose_name_does_not_say_it(self):
         write_field(self.fields / "U_10x20.dat", 200, "d")

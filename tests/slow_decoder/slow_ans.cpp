@@ -277,7 +277,7 @@ std::vector<QuantCode> place_codes(const PassCodes& tables, std::uint32_t centre
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const std::size_t told = tables[t].codes.size();
     if (tables[t].by_gaps ? told > next[t] : told != next[t]) {
-      throw ArchiveError("the contexts of a pass do not agree with the number of its codes");
+      throw ArchiveError("the contexts of a pass do not match the number of its codes");
     }
   }
   return result;

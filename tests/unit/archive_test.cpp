@@ -120,24 +120,24 @@ TEST_CASE("features that a later version needs are refused by number and name") 
     return read_archive_header(bytes).plan.height;
   };
   CHECK(read(0, "") == 64);
-  CHECK_THROWS_WITH(read(1, "\x5tiles"),
-                    "the archive needs feature 0 (tiles), which this cuszi does not know; a later "
-                    "version may read it");
+  CHECK_THROWS_WITH(
+      read(1, "\x5tiles"),
+      "the archive needs feature 0 (tiles), which this version does not support; a later one may");
   CHECK_THROWS_WITH(read(0x80000000U, "\x8wavelet-"),
-                    "the archive needs feature 31 (wavelet-), which this cuszi does not know; a "
-                    "later version may read it");
-  CHECK_THROWS_WITH(read(6, "\x1p\x1q"),
-                    "the archive needs feature 1 (p), which this cuszi does not know; a later "
-                    "version may read it");
-  CHECK_THROWS_WITH(read(3,
-                         "\x7"
-                         "amended\x1q"),
-                    "the archive needs feature 1 (q), which this cuszi does not know; a later "
-                    "version may read it");
+                    "the archive needs feature 31 (wavelet-), which this version does not support; "
+                    "a later one may");
+  CHECK_THROWS_WITH(
+      read(6, "\x1p\x1q"),
+      "the archive needs feature 1 (p), which this version does not support; a later one may");
+  CHECK_THROWS_WITH(
+      read(3,
+           "\x7"
+           "amended\x1q"),
+      "the archive needs feature 1 (q), which this version does not support; a later one may");
   CHECK_THROWS_WITH(read(1,
                          "\x7"
                          "amended"),
-                    "an amended archive stands in another");
+                    "an amended archive is nested in another");
   const char* const none = "the header needs a feature without a name";
   CHECK_THROWS_WITH(read(1, std::string_view("\0", 1)), none);
   CHECK_THROWS_WITH(read(1, "\x2\n "), none);

@@ -351,9 +351,9 @@ TEST_CASE("sections that a reader needs, and optional ones without number or end
   REQUIRE(bytes[bytes.size() - hashes - 1] == std::byte{32});
   bytes[bytes.size() - hashes - 1] = std::byte{33};
   rehash(MutableBytes(bytes).subspan(frame_prefix_bytes));
-  CHECK_THROWS_WITH(read(bytes),
-                    "a frame needs its section of kind 16, which this cuszi does not "
-                    "know; a later version may read it");
+  CHECK_THROWS_WITH(
+      read(bytes),
+      "a frame needs its section of kind 16, which this version does not support; a later one may");
 
   header = packed_header(9'000);
   header.levels[0].sections[1].id = SectionId::optional;
