@@ -31,7 +31,7 @@ typedef enum cuszi_status {
   CUSZI_BAD_USAGE = 1,   /* invalid argument or option */
   CUSZI_BAD_INPUT = 2,   /* unreadable values; with `strict`, values with a warning */
   CUSZI_BAD_ARCHIVE = 3, /* damaged, truncated, not an archive, or exceeds memory_limit */
-  CUSZI_BAD_BOUND = 4,   /* a value would be over the bound */
+  CUSZI_BAD_BOUND = 4,   /* a value exceeds the bound, or a target is not met */
   CUSZI_NO_DEVICE = 5,   /* missing device, driver or library */
   CUSZI_NO_ROOM = 6,     /* output buffer too small */
   CUSZI_NO_MEMORY = 7,
@@ -50,12 +50,12 @@ typedef struct cuszi_field {
 
 /* Meaning of `bound`. */
 typedef enum cuszi_mode {
-  CUSZI_REL = 0,   /* share of the value range */
+  CUSZI_REL = 0,   /* fraction of the value range */
   CUSZI_ABS = 1,   /* in the field's unit */
   CUSZI_PSNR = 2,  /* target: least PSNR in dB, up to 400; found by trials, see cuszi_reached() */
   CUSZI_RATIO = 3, /* target: least compression ratio, 1 to 1e9; found by trials */
-  CUSZI_PWREL = 4, /* share of each value; zeros and signs are exact */
-  CUSZI_ABS_OR_PWREL = 5, /* larger of `bound` (field's unit) and the share `pw` of each value */
+  CUSZI_PWREL = 4, /* fraction of each value; zeros and signs are exact */
+  CUSZI_ABS_OR_PWREL = 5, /* larger of `bound` (field's unit) and fraction `pw` of each value */
   CUSZI_ABS_AND_PWREL = 6 /* smaller of the two; zeros and signs are exact */
 } cuszi_mode;
 
@@ -122,7 +122,7 @@ typedef enum cuszi_cubic { CUSZI_CUBIC_NOT_A_KNOT = 1, CUSZI_CUBIC_NATURAL = 2 }
 typedef struct cuszi_region {
   uint64_t first[CUSZI_MAX_RANK]; /* first index of each axis */
   uint64_t end[CUSZI_MAX_RANK];   /* index after the last; 0 or UINT64_MAX: end of the axis */
-  double bound;                   /* as `mode` says; 0 is lossless */
+  double bound;                   /* as defined by `mode`; 0 is lossless */
 } cuszi_region;
 
 /* Compression and execution options. Start from cuszi_default_options(): lossless, preset
@@ -132,7 +132,7 @@ typedef struct cuszi_options {
   uint32_t size;    /* sizeof(cuszi_options) */
   uint32_t version; /* CUSZI_OPTIONS_VERSION */
 
-  double bound; /* what no value's error exceeds, 0 is lossless; or the target, see cuszi_mode */
+  double bound; /* maximum error of a value, 0 is lossless; or the target, see cuszi_mode */
   int32_t mode; /* cuszi_mode */
   int32_t preset;
 
@@ -188,18 +188,18 @@ typedef struct cuszi_options {
   uint32_t isovalue_count;
   int32_t keep_sign; /* makes 0 an isovalue */
 
-  cuszi_region regions[CUSZI_MAX_REGIONS]; /* boxes of smaller bounds, the last wins */
+  cuszi_region regions[CUSZI_MAX_REGIONS]; /* boxes with smaller bounds; later ones override */
   uint32_t region_count;
   int32_t remember; /* keeps restored archives in this process, the last 1024 and 64 MiB: a field
                        compressed with the same options keeps, bit for bit, the points that match
                        one. For callers that rewrite whole chunks. No effect with CUSZI_REL, targets
                        and bound_field */
   const float* bound_field; /* bounds outside regions, in raster order; the smaller of these and
-                               `bound` holds */
+                               `bound` applies */
   uint64_t bound_count;     /* length of bound_field */
   uint64_t bound_blocks[CUSZI_MAX_RANK]; /* points per bound along each axis, slowest first; 0: 1 */
 
-  double pw; /* share of each value, 0 < pw < 1, in modes of two bounds; else 0 */
+  double pw; /* fraction of each value, 0 < pw < 1, in modes with two bounds; else 0 */
 
   uint64_t devices; /* replaces device_index: GPU n if bit n is set, all if UINT64_MAX. They share
                        the frames of a field in host memory; if one fails, the others take over with
@@ -248,12 +248,12 @@ typedef struct cuszi_option {
 CUSZI_API const cuszi_option* cuszi_option_at(size_t index);
 
 /* Sets an option, by its own or its member's name, from a text: "effort" to "fast", "target" to
- * "psnr:80". Of "error-bound", "mode" and "target", the last call counts; "fill-value",
+ * "psnr:80". For "error-bound", "mode" and "target", the last call applies; "fill-value",
  * "keep-isovalue" and "region" add a value. Returns CUSZI_BAD_USAGE, and sets nothing, for
  * invalid arguments, also if older options lack the member. Combinations are checked on use. */
 CUSZI_API int cuszi_set_option(cuszi_options* options, const char* name, const char* text);
 
-/* Writes why cuszi_set_option() would refuse these arguments to `line`, truncated to `capacity`
+/* Writes why cuszi_set_option() would reject these arguments to `line`, truncated to `capacity`
  * bytes with a final 0. Returns the full length; 0 if accepted. */
 CUSZI_API size_t cuszi_option_error(const cuszi_options* options, const char* name,
                                     const char* text, char* line, size_t capacity);
@@ -329,7 +329,7 @@ CUSZI_API cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_opti
                                         const void* archive, size_t size, void* values,
                                         size_t capacity);
 
-/* A part of a field: a box, thinned by a stride. */
+/* A part of a field: a box, subsampled by a stride. */
 typedef struct cuszi_part {
   uint32_t size; /* sizeof(cuszi_part), by cuszi_whole_field() */
   uint32_t reserved;
@@ -418,7 +418,7 @@ CUSZI_API cuszi_status cuszi_compress_async(cuszi_context* context, const cuszi_
                                             int32_t* status);
 
 /* As cuszi_decompress(). `archive_size` is read when the call starts, so an earlier
- * cuszi_compress_async() may set it. An archive of another field than `field`, unless NULL, is
+ * cuszi_compress_async() may set it. Unless `field` is NULL, an archive of another field is
  * CUSZI_BAD_ARCHIVE. */
 CUSZI_API cuszi_status cuszi_decompress_async(cuszi_context* context, const cuszi_options* options,
                                               const cuszi_field* field, const void* archive,

@@ -129,8 +129,8 @@ class Header(unittest.TestCase):
         self.assertGreater(len(functions), 12)
         for name in functions:
             self.assertIn(f"## `{name}()`", text)
-        self.assertIn("| `CUSZI_BAD_BOUND` | `4` | a value would be over the bound |", text)
-        self.assertIn("| `bound` | `double` | what no value's error exceeds", text)
+        self.assertIn("| `CUSZI_BAD_BOUND` | `4` | a value exceeds the bound, or a target is not met |", text)
+        self.assertIn("| `bound` | `double` | maximum error of a value", text)
 
 
 if __name__ == "__main__":
