@@ -17,7 +17,7 @@ class CusziReader(vtkCusziReader):
         <StringVectorProperty name="FileNames" command="AddFileName" clean_command="RemoveAllFileNames"
             animateable="0" number_of_elements="1" repeat_command="1" panel_visibility="never">
           <FileListDomain name="files"/>
-          <Documentation>The archives, or patterns like run/U_*.cuszi; several are time steps.</Documentation>
+          <Documentation>Archives, or patterns like run/U_*.cuszi; several are time steps.</Documentation>
         </StringVectorProperty>""")
     def AddFileName(self, name: str) -> None:
         super().AddFileName(name)
@@ -37,7 +37,7 @@ class CusziReader(vtkCusziReader):
             <Entry text="16" value="16"/>
             <Entry text="32" value="32"/>
           </EnumerationDomain>
-          <Documentation>Read every so many-th point of axes that are space: begin with a preview.</Documentation>
+          <Documentation>Read every S-th point along spatial axes; start with a preview.</Documentation>
         </IntVectorProperty>""")
     def SetStride(self, stride: int) -> None:
         super().SetStride(stride)

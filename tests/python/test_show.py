@@ -221,7 +221,7 @@ class Archives(ShowTest):
         colours = image.to_rgba(image.get_array())
         self.assertEqual(np.argwhere((colours == MAGENTA).all(axis=-1)).tolist(), [[2, 5], [3, 6]])
         options = ["u.cuszi", "--slice", "z=16", "--compare", "other.npy", "-o", "p.png"]
-        self.assertRegex(self.show(*options, code=BOUND)[1], r": 2 of the points .* over the bound")
+        self.assertRegex(self.show(*options, code=BOUND)[1], r": 2 points .* over the bound")
         pixels = imread("p.png")[..., :3]
         self.assertTrue((pixels == MAGENTA[:3]).all(axis=-1).any())
         np.save("less.npy", self.a[1:])

@@ -127,7 +127,7 @@ class ZarrTest(unittest.TestCase):
             with self.subTest(name=name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 filters = [getattr(zarr.codecs.numcodecs, name)(**how)]
-                with self.assertRaisesRegex(cuszi.UsageError, "a filter before cuszi makes .*leave the filter out"):
+                with self.assertRaisesRegex(cuszi.UsageError, "a filter before cuszi returns .*leave the filter out"):
                     self.create(a, (8, 16, 40), cuszi.Zarr(abs=0), filters=filters)
 
     def test_shards(self):

@@ -3,8 +3,8 @@
     archive = cuszi.compress(a, rel=1e-3)           # or abs=, psnr=, ratio=; a: float32 or float64
     b = cuszi.decompress(archive)                   # |a - b| <= cuszi.info(archive).bound
 
-Arrays of NumPy, and on a GPU of CuPy, PyTorch, JAX and whatever else speaks
-``__cuda_array_interface__`` or DLPack, are used where they lie. The GIL is released meanwhile.
+NumPy arrays, and GPU arrays of CuPy, PyTorch, JAX and other libraries with
+``__cuda_array_interface__`` or DLPack, are used in place. The GIL is released during a call.
 """
 
 import typing as _typing
@@ -21,7 +21,7 @@ if _typing.TYPE_CHECKING:
     from ._zarr import Zarr
 else:
     def __getattr__(name: str) -> object:
-        """The codecs of Zarr and numcodecs, which are loaded when they are asked for."""
+        """Loads the codecs of Zarr and numcodecs on first use."""
         if name == "Zarr":
             from ._zarr import Zarr
             return Zarr

@@ -68,23 +68,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="cuszi-show", description="Draw slices of a field or an archive. Dims are written slowest first.",
                      epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
-    add("input", metavar="INPUT", help="an archive, a raw file, a file of NumPy (.npy), or FILE:DATASET of HDF5 or NetCDF-4")
-    add("-o", "--output", metavar="FILE", help="a picture, of the kind that its name ends with: .png, .pdf, .svg")
-    add("--terminal", action="store_true", help="show the picture in a terminal with graphics of kitty or iTerm2")
+    add("input", metavar="INPUT", help="archive, raw file, NumPy file (.npy), or FILE:DATASET of HDF5 or NetCDF-4")
+    add("-o", "--output", metavar="FILE", help="output picture; its suffix selects the format: .png, .pdf, .svg")
+    add("--terminal", action="store_true", help="show the picture in a terminal that supports the graphics of kitty or iTerm2")
     add("--slice", type=_slice, action="append", default=[], metavar="AXIS=I",
-        help="show this slice, like z=10 (x the fastest axis, then y, z, w), not the middle ones; repeatable")
-    add("--stride", type=_stride, metavar="S", help="show every S-th point, a power of two (default: what makes slices fit)")
-    add("--compare", metavar="ORIGINAL", help="show this field, what is restored, and the error in units of the bound")
-    add("--fill-value", type=_fill, action="append", default=[], metavar="V", help="this value is missing, too; repeatable")
-    add("-d", "--dims", type=_dims, help="of a raw file whose name does not have them, like U_64x96x128.f32")
-    add("-t", "--type", choices=["f32", "f64"], help="of a raw file whose name does not have it")
-    add("--skip-bytes", type=_count, default=0, metavar="N", help="in front of the values of a raw file")
-    add("--byte-order", choices=["little", "big"], default="little", help="of a raw file")
+        help="show this slice instead of the middle ones, like z=10 (axes: x, the fastest, y, z, w); repeatable")
+    add("--stride", type=_stride, metavar="S", help="show every S-th point, a power of two (default: by the size of the slices)")
+    add("--compare", metavar="ORIGINAL", help="show this field, the restored field, and the error in units of the bound")
+    add("--fill-value", type=_fill, action="append", default=[], metavar="V", help="value that marks missing points; repeatable")
+    add("-d", "--dims", type=_dims, help="dimensions of a raw file (default: from the name, like U_64x96x128.f32)")
+    add("-t", "--type", choices=["f32", "f64"], help="type of a raw file (default: from the name)")
+    add("--skip-bytes", type=_count, default=0, metavar="N", help="bytes to skip before the values of a raw file")
+    add("--byte-order", choices=["little", "big"], default="little", help="byte order of a raw file (default: little)")
     add("-f", "--force", action="store_true", help="overwrite FILE")
-    add("-q", "--quiet", action="store_true", help="print nothing but errors")
-    add("--device", default="auto", help="where archives are restored: auto, cpu, cuda or cuda:N")
-    add("--threads", type=_count, help="of the CPU (default: all)")
-    add("--memory-limit", type=_count, metavar="BYTES", help="refuse archives whose frames take more memory")
+    add("-q", "--quiet", action="store_true", help="print only errors")
+    add("--device", default="auto", help="device for restoring archives: auto, cpu, cuda or cuda:N")
+    add("--threads", type=_count, help="number of CPU threads (default: all)")
+    add("--memory-limit", type=_count, metavar="BYTES",
+        help="maximum memory for restoring frames; refuse archives that need more")
     return parser
 
 
@@ -92,11 +93,11 @@ def _refuse_output(options: argparse.Namespace, kinds: Sequence[str]) -> None:
     """Before anything is read."""
     path = Path(options.output)
     if path.suffix[1:].lower() not in kinds:
-        raise UsageError(f"{path}: a picture's name ends with one of {', '.join('.' + kind for kind in sorted(kinds))}")
+        raise UsageError(f"{path}: the suffix of a picture must be one of {', '.join('.' + kind for kind in sorted(kinds))}")
     for name in (options.input, options.compare):
         file = name and (name if os.path.exists(name) else name.rpartition(":")[0])
         if file and path.exists() and os.path.exists(file) and path.samefile(file):
-            raise UsageError(f"{path}: is read, and would be overwritten")
+            raise UsageError(f"{path}: is also an input")
     if path.exists() and not options.force:
         raise RoomError(f"{path}: exists; --force overwrites it")
 
@@ -139,7 +140,8 @@ def _show(options: argparse.Namespace) -> None:
     restoring = {"device": options.device, "threads": options.threads, "memory_limit": options.memory_limit}
     field = open_field(options.input, layout, fill_values(options.fill_value), restoring)
     if layout != RawLayout() and not field.is_raw:
-        raise UsageError(f"{options.input}: says itself what it holds; leave out --dims, --type, --skip-bytes and --byte-order")
+        raise UsageError(f"{options.input}: the file format gives dims, type and byte order; "
+                         "leave out --dims, --type, --skip-bytes and --byte-order")
     original = None
     if options.compare:
         original = open_field(options.compare, replace(layout, dims=field.shape, dtype=field.dtype), (), restoring)
@@ -154,8 +156,8 @@ def _show(options: argparse.Namespace) -> None:
     if options.terminal:
         _show_in_terminal(figure)
     if sight.wrong_points:
-        raise BoundError(f"{sight.wrong_points} of the points in the picture are over the bound, or missing on one side alone: "
-                         f"{options.compare} is not what this was made of, or it is wrong")
+        raise BoundError(f"{sight.wrong_points} points in the picture are over the bound or missing in only one field: "
+                         f"{options.compare} is not the original, or the restored field is wrong")
 
 
 def _run(arguments: Optional[Sequence[str]]) -> None:

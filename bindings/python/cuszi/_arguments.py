@@ -86,7 +86,7 @@ def quality(abs: Any, pw_rel: Any, abs_or_pw_rel: Any, abs_and_pw_rel: Any, pw: 
     (mode, number), = given
     has_two = mode.endswith("_pw_rel")
     if (pw is not None) != has_two:
-        raise UsageError("pw= goes with abs_or_pw_rel= or abs_and_pw_rel=, and they with it")
+        raise UsageError("abs_or_pw_rel= and abs_and_pw_rel= need pw=, and pw= needs one of them")
     if not has_two:
         return {mode: bound(mode, number) if mode == "abs" else share(mode, number)}
     two = {mode: bound(mode, number), "pw": share("pw", pw)}

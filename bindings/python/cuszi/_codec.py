@@ -40,7 +40,7 @@ _DTYPES = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
 
 @dataclass(frozen=True)
 class Info:
-    """What an archive says of its field."""
+    """Properties of an archive and its field."""
 
     shape: tuple[int, ...]  #: slowest first
     dtype: np.dtype[Any]
@@ -58,7 +58,7 @@ class Info:
 def require_floats(dtype: np.dtype[Any]) -> None:
     if dtype.newbyteorder("=") not in _DTYPES:
         raise UsageError(f"values of {dtype}; only float32 and float64 are compressed within a bound: "
-                         "convert by .astype, or take a lossless codec")
+                         "convert with .astype, or use a lossless codec")
 
 
 def merged_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -180,58 +180,58 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
     Parameters
     ----------
     a : array of float32 or float64 with 1 to 4 dimensions of at least 1, slowest first
-        Of NumPy or, where it lies, on a GPU. Others are converted by ``numpy.asanyarray``. Masked
-        points are missing, as are the values that ``attrs["_FillValue"]`` and
-        ``attrs["missing_value"]`` of an array of xarray or h5py name. A number, or an array without
-        axes, comes back with the shape (1,).
+        A NumPy array, or an array on a GPU, used in place. Others are converted by
+        ``numpy.asanyarray``. Masked points are missing, and so are values equal to
+        ``attrs["_FillValue"]`` or ``attrs["missing_value"]`` of an xarray or h5py array. A scalar or
+        an array without axes is restored with the shape (1,).
     rel, abs : float
-        What no value's error exceeds: a share of the value range, below 1, or in the field's unit.
+        Maximum error of a value: a fraction of the value range, below 1, or in the field's unit.
         0 is lossless.
     pw_rel : float
-        The bound as a share of each value; zeros and signs come back exactly.
+        Maximum error as a fraction of each value; zeros and signs are exact.
     abs_or_pw_rel, abs_and_pw_rel : float
-        A bound in the field's unit, above 0: the larger or the smaller of it and the share ``pw`` of
-        each value, below 1, holds.
+        Maximum error in the field's unit, above 0, or the fraction ``pw`` of each value, below 1,
+        whichever is larger (or) or smaller (and).
     psnr, ratio : float
-        Instead of a bound a target: at least so many dB in few bits, or at least so many times
-        smaller with little error. Trials find the bound, which ``info`` tells. Where a target
-        cannot be met the nearest archive is made, with a TargetWarning.
+        Target instead of a bound: minimum PSNR in dB with few bits, or minimum compression ratio
+        with little error. Trials find the bound, which ``info`` returns. If the target cannot be
+        met, the result is the nearest archive, with a TargetWarning.
     preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : number, "netcdf", or several
-        Values that mean "missing" besides NaN and the infinities: they come back bit for bit.
+        Values that mark missing points, in addition to NaN and infinities; restored bit for bit.
     value_range : (min, max)
-        What ``rel`` refers to; else the field's own.
+        Value range for ``rel``; by default that of the field.
     verify : bool
         Restore the archive and compare.
     strict : bool
-        Whether what a FillWarning or a TargetWarning would tell is an error.
+        Whether a FillWarning or a TargetWarning is an error.
     device : "auto", "cpu", "cuda", "cuda:N", "cuda:N,M..." or "cuda:all"
     threads : int
-        Of the CPU; all by default.
+        Number of CPU threads; all by default.
     stream : int
-        The CUDA stream (its address) whose work makes the values; by default the stream that the
-        array's library is working on.
+        Address of the CUDA stream that computes the values; by default the current stream of the
+        array's library.
     out : writable buffer, or array on a GPU, of bytes along one axis
-        For the archive, instead of new memory; ``room(a)`` bytes are always enough.
+        Memory for the archive; ``room(a)`` bytes are always enough.
     **method
-        What else the tool can be told: isovalues (a number or several) of which restored values stay
-        on their sides, keep_sign (the same of 0), regions (pairs of an index like
-        ``np.s_[0:8, 100:200]`` and a smaller bound there, 0 for no loss; later ones win), bound_field
-        (an array of smaller bounds of all points, or of blocks of bound_blocks points), pw (see
-        abs_or_pw_rel), padding (a value that is not taken for one that means missing), predictor,
+        Further options of the tool: isovalues (a number or several; values stay on their side of
+        each), keep_sign (values keep their sign), regions (pairs of an index like
+        ``np.s_[0:8, 100:200]`` and a smaller bound, 0 for lossless; later ones override), bound_field
+        (an array of smaller bounds, one for each point or for each block of bound_blocks points), pw
+        (see abs_or_pw_rel), padding (value of padded points, which causes no FillWarning), predictor,
         coder, effort, axes with axis, reach, alpha, beta, radius, index, chunk, partition, huffman_width, lossless, frame_bytes,
         interp_tile, interp_anchor, interp_alpha, interp_cubic, interp_order, zfp_mode, zfp_chunk.
         A zfp_mode like "rate:8", "precision:20" or "reversible" needs no bound.
 
     Returns
     -------
-    bytes, or with ``out`` the number of bytes that were written there
+    bytes, or with ``out`` the number of bytes written
         The archive, as the tool ``cuszi`` writes it.
 
     Raises
     ------
-    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds a defect; if ``strict``,
-    InputError for values that look like missing ones, BoundError for a target that is not met
+    UsageError, DeviceError, RoomError; BoundError if ``verify`` finds an error; with ``strict``,
+    InputError for values that look like fill values, BoundError for a target that is not met
 
     Warns
     -----
@@ -265,16 +265,16 @@ def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real 
                    verify: bool = False, strict: bool = False, device: str = "auto",
                    threads: int | None = None, stream: int | None = None, out: Any = None,
                    **method: Any) -> list[Any]:
-    """Compress many fields in one call, side by side. Archives are those of ``compress``.
+    """Compress many fields concurrently in one call. Archives are the same as from ``compress``.
 
     Parameters
     ----------
     fields : arrays of any shapes and types, each as ``compress`` takes it
     out : writable buffer, or array on a GPU, of bytes along one axis
-        For all archives; the sum of ``room(a)`` bytes is always enough. On a GPU, small fields that
-        lie there too are compressed together by ``preset="fast"``.
+        Memory for all archives; the sum of ``room(a)`` bytes is always enough. On a GPU, small fields
+        on the same device are compressed together by ``preset="fast"``.
     rel, abs and the others
-        As of ``compress``, for all fields.
+        As for ``compress``, for all fields.
 
     Returns
     -------
@@ -283,11 +283,11 @@ def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real 
 
     Raises
     ------
-    As ``compress``, of the first field that fails, whose number it tells.
+    As ``compress``, for the first field that fails; the message has its number.
 
     Warns
     -----
-    FillWarning, TargetWarning: of the first field
+    FillWarning, TargetWarning: for the first field
     """
     inputs = [_values(a, fill, stream) for a in fields]
     options = _asked({"rel": rel, "abs": abs, "pw_rel": pw_rel, "abs_or_pw_rel": abs_or_pw_rel,
@@ -325,12 +325,12 @@ def _with_fills(options: Options, fills: tuple[float, ...]) -> Any:
 
 @names_keywords()
 def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 0) -> int:
-    """The most bytes that an archive of a field can have, whatever its values: what ``out`` takes.
+    """Maximum size of an archive of a field in bytes, for any values: a sufficient size of ``out``.
 
     Parameters
     ----------
     a, fill, frame_bytes
-        As of ``compress``; of ``a`` only its type and shape matter.
+        As for ``compress``; only the type and shape of ``a`` matter.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
 
 @names_keywords()
 def info(archive: Buffer | DeviceArray) -> Info:
-    """What an archive, of which the first 512 bytes are enough, says of its field.
+    """Properties of an archive, of which the first 512 bytes are enough.
 
     Raises
     ------
@@ -394,14 +394,14 @@ def _part(box: Any, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
         if isinstance(item, slice):
             first, end, step = item.indices(extent)
             if step != 1:
-                raise UsageError(f"box {box} has steps; stride= thins a field")
+                raise UsageError(f"box {box} has steps; use stride= for a preview")
         else:
             index = whole("box", item, -extent, extent - 1)
             first = index + (extent if index < 0 else 0)
             end = first + 1
             single.append(axis)
         if not 0 <= first < end <= extent:
-            raise UsageError(f"box {box} has no indices of axis {axis} of a field of {shape}")
+            raise UsageError(f"box {box} selects no index of axis {axis} of a field of {shape}")
         part.first[axis], part.end[axis] = first, end
     return part, tuple(single)
 
@@ -438,22 +438,22 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
     Parameters
     ----------
     archive : bytes, anything else with a buffer, or an array of bytes on a GPU
-    box : index expression without steps, as of ``numpy.s_[0:8, ..., 100:200]``
-        Only this part; only frames that meet it are read.
+    box : index expression without steps, like ``numpy.s_[0:8, ..., 100:200]``
+        Restore only this box; only frames that intersect it are read.
     stride : a power of two
-        Of these the multiples of it along axes that are space: a preview of the field.
+        Restore only indices that are multiples of it along spatial axes: a preview of the field.
     frame : int
-        Instead of a box, the part that this frame of the archive holds; 0 is the first.
+        Restore only this frame of the archive instead of a box; 0 is the first.
     device, threads, stream
-        As of ``compress``.
+        As for ``compress``.
     memory_limit : int
-        Bytes that frames may take while they are restored, their values included; an archive that
-        would take more is refused (``ArchiveError``) before it does.
+        Maximum memory in bytes for restoring frames, including their values; an archive that needs
+        more raises ``ArchiveError`` before the memory is allocated.
     masked : bool
-        Whether a masked array is wanted. Masked are the archive's fill values, which are all that was
-        masked when it was compressed; where it names none, NaN.
-    out : contiguous array of the result's shape and type, of NumPy or on a GPU
-        For the values, instead of new memory.
+        Whether to return a masked array. The archive's fill values are masked, which are exactly the
+        points masked when it was compressed; if it has none, NaN is masked.
+    out : contiguous array of the result's shape and type, in NumPy or on a GPU
+        Memory for the values.
 
     Returns
     -------
@@ -465,7 +465,7 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
     """
     memory = _memory.of_bytes(archive)
     if masked and _memory.is_on_device(out):
-        raise UsageError("masked= goes with arrays of NumPy; out is on a device")
+        raise UsageError("masked= needs NumPy arrays, and out is on a device")
     found = _library.read_info(memory.address, memory.nbytes)
     field, part, single = _part_of(memory, found.field, box, frame, stride)
     shape = tuple(extent for axis, extent in enumerate(field.shape) if axis not in single)
@@ -483,15 +483,15 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
 def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: int | None = None,
                      stream: int | None = None, memory_limit: int | None = None,
                      out: Iterable[Any] | None = None) -> list[Any]:
-    """Restore many fields in one call, side by side.
+    """Restore many fields concurrently in one call.
 
     Parameters
     ----------
     archives : each as ``decompress`` takes it
     device, threads, stream, memory_limit
-        As of ``decompress``.
-    out : contiguous arrays of the fields' shapes and types, of NumPy or on a GPU
-        For the values, instead of new memory.
+        As for ``decompress``.
+    out : contiguous arrays of the fields' shapes and types, in NumPy or on a GPU
+        Memory for the values.
 
     Returns
     -------
@@ -499,7 +499,7 @@ def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: 
 
     Raises
     ------
-    As ``decompress``, of the first archive that fails, whose number it tells.
+    As ``decompress``, for the first archive that fails; the message has its number.
     """
     memories = [_memory.of_bytes(archive) for archive in archives]
     fields = [_library.part_field(memory.address, memory.nbytes, Part()) for memory in memories]

@@ -1,30 +1,30 @@
-"""What calls raise and warn of."""
+"""Exceptions and warnings."""
 
 
 class Error(RuntimeError):
-    """A call that failed. ``status`` is the library's number for why."""
+    """A call failed. ``status`` is the library's status code."""
 
     status = 0
 
 
 class UsageError(Error, ValueError):
-    """An argument that cannot be honoured."""
+    """An argument is invalid."""
 
 
 class InputError(Error):
-    """Values that cannot be read."""
+    """Values cannot be read."""
 
 
 class ArchiveError(Error):
-    """Damaged, truncated, or no archive."""
+    """The archive is damaged, truncated or not an archive."""
 
 
 class BoundError(Error):
-    """A value would be over the bound."""
+    """A value exceeds the bound, or a target is not met."""
 
 
 class DeviceError(Error):
-    """A device, a driver or a library is not there."""
+    """A device, a driver or a library is not available."""
 
 
 class RoomError(Error, ValueError):
@@ -32,12 +32,12 @@ class RoomError(Error, ValueError):
 
 
 class Warning(UserWarning):
-    """What makes a result useless, though it was made; ``strict=True`` makes it an error."""
+    """The result may be useless; ``strict=True`` makes it an error."""
 
 
 class FillWarning(Warning):
-    """Values look as if they meant "missing", but are no fill values."""
+    """Values look like fill values, but are not named as such."""
 
 
 class TargetWarning(Warning):
-    """A target was not met; the archive is the nearest to it that was found."""
+    """A target was not met; the archive is the nearest one found."""

@@ -21,7 +21,7 @@ _PARAMETERS_VERSION = 1
 
 
 def h5_plugin_path() -> str:
-    """The folder of the filter, as HDF5_PLUGIN_PATH wants it."""
+    """Folder of the filter, for HDF5_PLUGIN_PATH."""
     return str(Path(__file__).with_name("plugin"))
 
 
@@ -54,7 +54,7 @@ def _halves(number: float) -> tuple[int, int]:
 def _absolute(rel: Any, value_range: Any) -> float:
     """The bound that a share of a range is, rounded down."""
     if value_range is None:
-        raise UsageError("rel= needs value_range=(min, max): a chunk does not know the range of its "
+        raise UsageError("rel= needs value_range=(min, max): a chunk has no access to the range of its "
                          "dataset")
     least, most = range_of(value_range)
     if not least <= most:
@@ -82,38 +82,38 @@ class H5(Mapping[str, Any]):
         file.create_dataset("T", data=a, chunks=(8, 128, 128), compression=cuszi.H5(abs=0.01))
         data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": {"compression": cuszi.H5(abs=0.01)}})
 
-    It is a mapping of keyword arguments, too: ``**cuszi.H5(abs=0.01)``.
+    It is also a mapping of keyword arguments: ``**cuszi.H5(abs=0.01)``.
 
     Parameters
     ----------
     abs : float
-        What no value's error exceeds, in the field's unit; 0 is lossless.
+        Maximum error of a value, in the field's unit; 0 is lossless.
     rel : float
-        The same as a share of ``value_range``, which has to be given: a chunk does not know the
-        range of its dataset.
+        Maximum error as a fraction of ``value_range``, which is required: the range of the dataset
+        is unknown when a chunk is compressed.
     value_range : (min, max)
     pw_rel : float
-        The bound as a share of each value instead; zeros and signs come back exactly.
+        Maximum error as a fraction of each value; zeros and signs are exact.
     abs_or_pw_rel, abs_and_pw_rel : float
-        A bound in the field's unit, of which and of the share ``pw`` of each value the larger or the
-        smaller holds.
+        Maximum error in the field's unit or the fraction ``pw`` of each value, whichever is larger
+        (or) or smaller (and).
     pw : float
     preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : float
-        A value that means missing in datasets that define no fill value of their own, as nccopy
-        makes them.
+        Value that marks missing points in datasets without a fill value, such as those nccopy
+        writes.
     strict : bool
-        Whether a chunk with values that look as if they meant missing, but are not named, is an error.
-        A filter cannot warn of them.
+        Whether a chunk with values that look like fill values, but are not named, is an error.
+        A filter cannot warn about them.
 
     Attributes
     ----------
     filter_id, parameters
         The filter's number and its parameters, for nccopy, h5repack and others.
     filter_options
-        What h5py calls the parameters.
+        The parameters, under h5py's name.
 
-    The dataset's fill value counts as missing and comes back bit for bit, like NaN.
+    The dataset's fill value marks missing points and is restored bit for bit, like NaN.
     """
 
     @names_keywords()
@@ -125,10 +125,10 @@ class H5(Mapping[str, Any]):
         others = (pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw)
         if rel is None:
             if value_range is not None:
-                raise UsageError("value_range= goes with rel= alone")
+                raise UsageError("value_range= needs rel=")
             asked = quality(abs, *others)
         elif any(other is not None for other in (abs, *others)):
-            raise UsageError("rel= goes with value_range= alone")
+            raise UsageError("rel= needs value_range= and excludes other bounds")
         else:
             asked = {"abs": _absolute(rel, value_range)}
         mode, most = next(iter(asked.items()))

@@ -81,7 +81,7 @@ def _require_contiguous(shape: Sequence[int], strides: Sequence[int] | None) -> 
 
 def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
     if interface.get("mask") is not None:
-        raise UsageError("an array on a device with a mask: give missing points a value, and fill= it")
+        raise UsageError("masks on a device are not supported: give missing points a value and name it with fill=")
     dtype = np.dtype(interface["typestr"])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
@@ -97,7 +97,7 @@ def from_dlpack(array: Any, stream: int | None) -> Memory:
     tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
     dtype = _TYPES.get((tensor.code, tensor.bits))
     if tensor.lanes != 1 or dtype is None:
-        raise UsageError("an array of no plain numbers")
+        raise UsageError("the type of the array is not a plain number")
     shape = tuple(tensor.shape[:tensor.ndim])
     _require_contiguous(shape, tensor.strides[:tensor.ndim] if tensor.strides else None)
     return Memory((tensor.data or 0) + tensor.byte_offset, shape, dtype, (array, capsule), stream or 0)
@@ -141,7 +141,7 @@ def of_bytes(data: Any) -> Memory:
 def _writable_buffer(out: Any) -> np.ndarray[Any, Any]:
     """An array over the memory of what is on the host."""
     if isinstance(out, np.ma.MaskedArray):
-        raise UsageError("out is a masked array, whose mask would not be written; give out.data")
+        raise UsageError("out is a masked array, whose mask is not written; give out.data")
     if isinstance(out, np.ndarray):
         return out
     try:
@@ -165,7 +165,7 @@ def _of_output(out: Any, stream: int | None) -> Memory:
         memory = _of_device_array(out, stream)
         interface = getattr(out, "__cuda_array_interface__", None)
         if memory.read_only or (interface is not None and interface["data"][1]):
-            raise UsageError("out is read-only, as the arrays of JAX are: give one of CuPy or PyTorch")
+            raise UsageError("out is read-only, like JAX arrays: give a CuPy or PyTorch array")
         return memory
     array = _writable_buffer(out)
     if not (array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative):

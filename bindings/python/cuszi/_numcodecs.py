@@ -38,7 +38,7 @@ def _read_head(data: np.ndarray[Any, Any]) -> tuple[tuple[int, ...], bool, np.dt
             raise ValueError("it is not of version 1.0")
         shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
     except Exception as error:  # NumPy parses Python literals, which raises many errors
-        raise ArchiveError(f"the head of an array is damaged: {error}") from None
+        raise ArchiveError(f"the header of an array is damaged: {error}") from None
     return shape, is_fortran, dtype, file.tell()
 
 
@@ -56,14 +56,14 @@ def _copy(values: np.ndarray[Any, Any], out: Any) -> Any:
 
 
 class Numcodec(Codec):
-    """A codec of numcodecs, for version 2 of Zarr too: ``compressors=cuszi.Numcodec(abs=0.01)``.
+    """Codec of numcodecs, also for version 2 of Zarr: ``compressors=cuszi.Numcodec(abs=0.01)``.
 
     Parameters
     ----------
     abs, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, preset, strict
-        As of ``Zarr``.
+        As for ``Zarr``.
     fill : number, or several
-        As of ``Zarr``; the array's fill value has to be named.
+        As for ``Zarr``; the array's fill value has to be named.
     """
 
     codec_id = "cuszi"
@@ -81,16 +81,15 @@ class Numcodec(Codec):
         self.strict = bool(strict)
 
     def encode(self, buf: Any) -> bytes:
-        """Compress an array of any shape, order and byte order, which ``decode`` gives back.
+        """Compress an array of any shape, order and byte order, which ``decode`` restores.
 
-        That is an archive if the array is contiguous, slowest axis first, in the machine's byte order
-        and has 1 to 4 axes. Else the head of a .npy file, which says what the array was, stands in
-        front of an archive of its values in the order of its memory. Masked points are missing, as in
-        ``compress``.
+        The result is an archive if the array is contiguous in C order and in the machine's byte order
+        and has 1 to 4 axes. Otherwise the header of a .npy file, which describes the array, precedes
+        an archive of its values in memory order. Masked points are missing, as in ``compress``.
 
         Raises
         ------
-        TypeError, for an array of objects; as ``compress``
+        TypeError for an array of objects; as ``compress``
         """
         array = np.asanyarray(buf)
         if array.dtype == object:
@@ -111,9 +110,9 @@ class Numcodec(Codec):
 
         Parameters
         ----------
-        buf : what ``encode`` has made
+        buf : result of ``encode``
         out : array of the same shape and numbers, or contiguous memory of the same size
-            For the values, instead of new memory.
+            Memory for the values.
 
         Raises
         ------

@@ -37,7 +37,7 @@ Region = Union[str, int, slice, Tuple[Union[int, slice], ...]]
 
 
 class Method(TypedDict, total=False):
-    """What else ``compress`` can be told."""
+    """Further options of ``compress``."""
 
     predictor: Predictor
     coder: Coder
@@ -158,7 +158,7 @@ def set_bound_field(options: Options, bounds: Any, in_blocks: bool) -> None:
     """The options keep the array that they point to."""
     if bounds is None:
         if in_blocks:
-            raise UsageError("bound_blocks= goes with bound_field=, which is not given")
+            raise UsageError("bound_blocks= needs bound_field=")
         return
     if np.size(bounds) == 0 or np.asarray(bounds).dtype.kind not in "iuf":
         raise UsageError(f"bound_field of the shape {np.shape(bounds)} and the type {np.asarray(bounds).dtype}; "
@@ -218,8 +218,8 @@ def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None
     (mode, value), = given.items()
     number = repr(real(mode, value))
     if asked.get(mode) is not None and value == 0 and options.zfp_mode in _LOSSY_ZFP_MODES:
-        raise UsageError(f"{mode}=0 has no effect with this zfp_mode; leave it out, or take "
-                         'zfp_mode="reversible", which loses nothing')
+        raise UsageError(f"{mode}=0 has no effect with this zfp_mode; leave it out, or use "
+                         'zfp_mode="reversible", which is lossless')
     if mode in ("rel", "abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel"):
         _library.set_option(options, "mode", mode)
         _library.set_option(options, "error-bound", number)
@@ -228,6 +228,6 @@ def set_quality(options: Options, asked: Mapping[str, Any], values: Any) -> None
     if values is None:
         return
     if mode != "rel":
-        raise UsageError(f"value_range= goes with rel=, not with {mode}=")
+        raise UsageError(f"value_range= needs rel=, not {mode}=")
     least, most = value_range(values)
     _library.set_option(options, "value-range", f"{least!r},{most!r}")

@@ -49,7 +49,7 @@ class Series:
     def __init__(self, names: Sequence[str], stride: int = AUTOMATIC) -> None:
         self.paths = [path for name in names for path in _files_of(name)]
         if not self.paths:
-            raise UsageError("no archive is named")
+            raise UsageError("no archive given")
         archive = _mapped(self.paths[0])
         with _naming(self.paths[0]):
             found = _codec.info(archive)
@@ -135,7 +135,7 @@ def _files_of(name: str) -> list[str]:
         return [name]
     found = glob.glob(name)
     if not found:
-        raise InputError(f"{name}: no file is named so")
+        raise InputError(f"{name}: no such file")
     return sorted(found, key=lambda path: [(int(part) if part.isdigit() else 0, part)
                                            for part in re.split(r"(\d+)", path)])
 

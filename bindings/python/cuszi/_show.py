@@ -101,14 +101,14 @@ def _raw(path: str, layout: RawLayout) -> np.ndarray[Any, Any]:
     in_name = re.findall(r"\.(f32|f64)(?![^.])", name)
     dtype = layout.dtype or (TYPES[in_name[-1]] if in_name else None)
     if dtype is None:
-        raise UsageError("has no type in its name; give -t f32 or -t f64")
+        raise UsageError("no type in the file name; give -t f32 or -t f64")
     dims_in_name = [tuple(map(int, re.split("[x_]", text)))
                     for text in re.findall(r"(?<![\dx])\d+(?:[x_]\d+){0,3}(?![\dx])", name)]
     fitting = [dims for dims in ([layout.dims] if layout.dims else dims_in_name)
                if 0 < math.prod(dims) * dtype.itemsize == size]
     if not fitting:
         source = dims_text(layout.dims) if layout.dims else "its name"
-        raise InputError(f"has {size} bytes, which are not those of {source}; give dims like -d 64x96x128")
+        raise InputError(f"has {size} bytes, which does not match {source}; give dims like -d 64x96x128")
     stored = dtype.newbyteorder(">") if layout.byte_order == "big" else dtype.newbyteorder("<")
     return np.memmap(path, stored, "r", layout.skip_bytes, fitting[-1])
 
@@ -120,7 +120,7 @@ def _dataset(path: str, name: str) -> Any:
         raise DeviceError("needs h5py: pip install 'cuszi[hdf5]'") from None
     file = h5py.File(path) if h5py.is_hdf5(path) else {}
     if not isinstance(file.get(name), h5py.Dataset):
-        raise InputError("is no file, and no dataset of a file of HDF5 or NetCDF-4")
+        raise InputError("no such file, and no such dataset of an HDF5 or NetCDF-4 file")
     return file[name]
 
 
@@ -137,11 +137,11 @@ def open_field(name: str, layout: RawLayout, fills: tuple[float, ...], restoring
             try:
                 return _open_array(np.load(name, mmap_mode="r"), fills)
             except ValueError as error:
-                raise InputError(f"is no array of numbers in a file of NumPy: {error}") from error
+                raise InputError(f"is not an array of numbers in a NumPy file: {error}") from error
         if not is_archive:
             return _open_array(_raw(name, layout), fills, is_raw=True)
         if fills:
-            raise UsageError("is an archive, which knows its fill values; leave out --fill-value")
+            raise UsageError("is an archive, which contains its fill values; leave out --fill-value")
         return _open_archive(name, restoring)
 
 
@@ -203,7 +203,7 @@ def choose_steps(field: Field, slices: Sequence[Slice], stride: Optional[int]) -
                    for at, named, space in zip(each.at, each.named, field.is_space)]
     points = sum(math.prod(-(-field.shape[axis] // steps[axis]) for axis in each.shown) for each in slices)
     if points > MOST_OF_ALL:
-        raise UsageError(f"the picture would have {points} points, more than {MOST_OF_ALL}; take a larger --stride, or none")
+        raise UsageError(f"the picture would have {points} points, more than {MOST_OF_ALL}; give a larger --stride, or none")
     return steps
 
 

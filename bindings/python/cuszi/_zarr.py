@@ -44,20 +44,20 @@ class Zarr(ArrayBytesCodec):
     Parameters
     ----------
     abs : float
-        What no value's error exceeds, in the array's unit; 0 is lossless. A share of the value
-        range has to be computed from all chunks first.
+        Maximum error of a value, in the array's unit; 0 is lossless. Compute a relative bound from
+        the value range of all chunks first.
     pw_rel : float
-        The bound as a share of each value instead; zeros and signs come back exactly.
+        Maximum error as a fraction of each value; zeros and signs are exact.
     abs_or_pw_rel, abs_and_pw_rel : float
-        A bound in the array's unit, of which and of the share ``pw`` of each value the larger or the
-        smaller holds.
+        Maximum error in the array's unit or the fraction ``pw`` of each value, whichever is larger
+        (or) or smaller (and).
     pw : float
     preset : "ratio", "balanced", "fast", "cuszi", "cusz" or "zfp"
     fill : number, or several
-        Values that mean "missing" besides NaN, the infinities and the array's fill value unless that
-        is 0: they come back bit for bit.
+        Values that mark missing points, in addition to NaN, infinities and the array's fill value
+        unless it is 0; restored bit for bit.
     strict : bool
-        Whether what a FillWarning would tell of a chunk is an error.
+        Whether a FillWarning of a chunk is an error.
     """
 
     is_fixed_size = False
@@ -184,8 +184,8 @@ def _as_field(chunk: Any, spec: Any) -> Any:
     """A chunk in the machine's byte order and at most four axes. Filters may hand on a flat one."""
     dtype = spec.dtype.to_native_dtype().newbyteorder("=")
     if chunk.dtype.newbyteorder("=") != dtype or math.prod(chunk.shape) != math.prod(spec.shape):
-        raise UsageError(f"a filter before cuszi makes {chunk.dtype} of the shape {chunk.shape} where Zarr "
-                         f"will look for {dtype} of the shape {spec.shape}; leave the filter out")
+        raise UsageError(f"a filter before cuszi returns {chunk.dtype} of the shape {chunk.shape} where Zarr "
+                         f"expects {dtype} of the shape {spec.shape}; leave the filter out")
     return chunk.astype(dtype, order="C", copy=False).reshape(merged_shape(spec.shape))
 
 

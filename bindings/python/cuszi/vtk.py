@@ -1,4 +1,4 @@
-"""A reader of archives for VTK and whatever builds upon it, like PyVista; needs VTK's Python modules.
+"""A reader of archives for VTK and programs based on it, like PyVista; needs VTK's Python modules.
 
     reader = cuszi.vtk.vtkCusziReader()
     reader.SetFileName("U.cuszi")                   # or AddFileName("run/U_*.cuszi") for a series
@@ -27,10 +27,10 @@ __all__ = ["vtkCusziReader"]
 class vtkCusziReader(VTKPythonAlgorithmBase):  # type: ignore[misc, unused-ignore]
     """Reads a field of an archive, or a series of them, as ``vtkImageData``.
 
-    Values are point data; x is the fastest axis of the archive, and what is missing is NaN. Archives of several
-    files, and the indices of the slowest of four axes, are time steps 0, 1, 2, ... Only the extent that is asked
-    for is decoded, of the time step that is asked for. A failure is told in VTK's window of output, leaves an
-    empty output and its text in ``GetErrorText()``.
+    Values are point data; x is the fastest axis of the archive, and missing values are NaN. Several files, and the
+    indices of the slowest of four axes, are time steps 0, 1, 2, ... Only the requested extent of the requested time
+    step is decoded. An error is printed in VTK's output window, leaves an empty output and its text in
+    ``GetErrorText()``.
     """
 
     def __init__(self) -> None:
@@ -44,56 +44,56 @@ class vtkCusziReader(VTKPythonAlgorithmBase):  # type: ignore[misc, unused-ignor
         self._error = ""
 
     def SetFileName(self, name: str) -> None:
-        """Reads one archive, or those of a pattern like ``run/U_*.cuszi``."""
+        """Sets one archive, or those of a pattern like ``run/U_*.cuszi``."""
         self._change(_names=[str(name)])
 
     def AddFileName(self, name: str) -> None:
-        """Adds an archive, or those of a pattern, behind the others."""
+        """Adds an archive, or those of a pattern, after the others."""
         self._change(_names=[*self._names, str(name)])
 
     def RemoveAllFileNames(self) -> None:
         self._change(_names=[])
 
     def GetFileNames(self) -> list[str]:
-        """As they were given."""
+        """File names as given."""
         return list(self._names)
 
     def SetStride(self, stride: int) -> None:
-        """Reads every ``stride``-th point of axes that are space: a power of two, or 0 (the default) for the
-        smallest with which there are no more than 256^3."""
+        """Reads every ``stride``-th point along spatial axes: a power of two, or 0 (the default) for the
+        smallest with at most 256^3 points."""
         self._change(_stride=int(stride))
 
     def GetStride(self) -> int:
         return self._stride
 
     def SetSpacing(self, x: float, y: float, z: float) -> None:
-        """How far points of the whole field are apart; those of a preview are as much farther."""
+        """Distance between points of the whole field; that of a preview is multiplied by the stride."""
         self._change(_spacing=(float(x), float(y), float(z)))
 
     def GetSpacing(self) -> tuple[float, float, float]:
         return self._spacing
 
     def SetOrigin(self, x: float, y: float, z: float) -> None:
-        """Where the field's first point lies."""
+        """Position of the first point of the field."""
         self._change(_origin=(float(x), float(y), float(z)))
 
     def GetOrigin(self) -> tuple[float, float, float]:
         return self._origin
 
     def SetArrayName(self, name: str) -> None:
-        """What the values are called (default "field")."""
+        """Name of the values (default "field")."""
         self._change(_array_name=str(name))
 
     def GetArrayName(self) -> str:
         return self._array_name
 
     def GetTimestepValues(self) -> list[float] | None:
-        """The time steps; none of a single field."""
+        """The time steps; empty for a single field."""
         steps = self._opened().steps if self._names else 1
         return [float(step) for step in range(steps)] if steps > 1 else None
 
     def GetErrorText(self) -> str:
-        """What has failed in the last update; empty if nothing has."""
+        """Error message of the last update; empty after success."""
         return self._error
 
     def RequestInformation(self, request: Any, inputs: Any, outputs: Any) -> int:
