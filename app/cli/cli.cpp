@@ -234,6 +234,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       ->needs("--verify")
       ->excludes("--keep");
   add_report_options(app, options.run);
+  add_verbose_option(app, options.run);
   app.callback([&app, &parsed, &options] {
     FoundFiles found = files_of(parsed.inputs, wanted_fields);
     options.inputs = std::move(found.files);
@@ -288,6 +289,7 @@ void add_decompress(CLI::App& program, Parsed& parsed) {
   add_byte_order_option(app, options.byte_order);
   add_options(app, parsed.asked, {"device", "threads", "memory-limit"});
   add_report_options(app, options.run);
+  add_verbose_option(app, options.run);
 }
 
 void add_compare(CLI::App& program, Parsed& parsed) {
@@ -365,6 +367,7 @@ void add_test(CLI::App& program, Parsed& parsed) {
   choose_with_archives(app, parsed, options);
   add_options(app, parsed.asked, {"device", "threads", "memory-limit"});
   add_report_options(app, options.run);
+  add_verbose_option(app, options.run);
 }
 
 void add_list(CLI::App& program, Parsed& parsed) {

@@ -175,6 +175,12 @@ void add_report_options(CLI::App& app, RunOptions& run) {
       ->group(group::report);
 }
 
+void add_verbose_option(CLI::App& app, RunOptions& run) {
+  app.add_flag("-v,--verbose", run.verbose, "Tell which device computes, and why")
+      ->group(group::report)
+      ->excludes("--quiet");
+}
+
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run) {
   CLI::Option* const named =
       app.add_option("-o,--output", output,

@@ -86,6 +86,9 @@ void add_json_option(CLI::App& app, RunOptions& run);
 /// --json, --quiet.
 void add_report_options(CLI::App& app, RunOptions& run);
 
+/// --verbose; call after add_report_options().
+void add_verbose_option(CLI::App& app, RunOptions& run);
+
 /// -o, --stdout, --force, --keep.
 void add_output_options(CLI::App& app, std::optional<std::string>& output, RunOptions& run);
 

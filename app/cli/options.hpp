@@ -17,6 +17,7 @@ namespace cuszi::app {
 struct RunOptions : RunSettings {
   bool json = false;
   bool quiet = false;
+  bool verbose = false;
   bool force = false;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/commands/commands.hpp"
+#include "app/commands/device_choice.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/output/removal.hpp"
@@ -278,6 +279,7 @@ ExitCode execute(const CompressOptions& options) {
     if (options.remove_inputs) require_lasting_output(output);
     output_of[input] = output;
   }
+  choose_device(backends, options.run, [&] { return compression_of(options); });
   Totals totals(options.inputs.size());
   const FileReports reports{options.run, "input", outputs.is_stream()};
   const auto compress = [&](const std::string& input, Json& known) {

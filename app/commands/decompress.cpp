@@ -3,6 +3,7 @@
 #include <span>
 
 #include "app/commands/commands.hpp"
+#include "app/commands/device_choice.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
@@ -202,6 +203,8 @@ ExitCode execute(const DecompressOptions& options) {
   if (options.original) others.push_back(file_of(*options.original));
   OutputPlan outputs(options.archives, options.folders, options.output, others);
   if (options.output) require_writable_format(*options.output);
+  choose_device(backends, options.run,
+                [&] { return restoration_of(options.archives, options.frame); });
   Totals totals(options.archives.size());
   const FileReports reports{options.run, "archive", outputs.is_stream()};
   const auto decompress = [&](const std::string& archive, Json& known) {

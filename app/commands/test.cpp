@@ -2,6 +2,7 @@
 
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/device_choice.hpp"
 #include "app/output/file_identity.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/progress.hpp"
@@ -47,6 +48,7 @@ ExitCode execute(const TestOptions& options) {
   refuse_among(identities_of(options.archives), "-");
   refuse_among(identities_of(options.lists), "-");
   Backends backends(options.run.device);
+  choose_device(backends, options.run, [&] { return restoration_of(options.archives); });
   Totals totals(options.archives.size());
   const auto test = [&](const std::string& archive, Json& /*known*/) {
     const Report report = restored(archive, backends, options.run);

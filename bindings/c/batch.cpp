@@ -43,18 +43,20 @@ void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part)
 }
 
 void run_batch(cuszi_context& context, const cuszi_options* options,
-               std::span<const std::size_t> members, const MemberSizes& sizes,
+               std::span<const std::size_t> members, const BatchWork& batch,
                const MemberWork& work) {
   if (members.empty()) return;
   constexpr ByteCount least_share = 256 * 1024;  // per thread, worth starting it
   const RunSettings run = run_settings(read_options(options));
   const ThreadsScope scope(run.threads);
   const auto threads = static_cast<std::size_t>(threads_in_use());
-  const std::size_t most =
-      computes_on_device(run.device) ? tracks_on_device(threads, sizes.largest) : threads;
+  const Weighing weighing = weigh(run.device, batch.work);
+  const bool on_device = weighing.prefers_device && device_count() > 0;
+  const std::size_t most = on_device ? tracks_on_device(threads, batch.largest) : threads;
   const std::size_t tracks = std::max<std::size_t>(
-      std::min({members.size(), most, static_cast<std::size_t>(sizes.all / least_share)}), 1);
-  const std::vector<cuszi_context*> workers = context.workers(tracks);
+      std::min({members.size(), most, static_cast<std::size_t>(batch.all / least_share)}), 1);
+  const std::vector<cuszi_context*> workers = context.workers(
+      tracks, weighing.seconds ? std::optional(weighing.prefers_device) : std::nullopt);
   const int share = static_cast<int>(std::max<std::size_t>(threads / tracks, 1));
 
   std::atomic<std::size_t> next = 0;

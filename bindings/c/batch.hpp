@@ -16,10 +16,11 @@ void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part)
 /// Processes member `i` with a worker's context. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
 
-/// In bytes of values.
-struct MemberSizes {
+/// Sizes in bytes of values.
+struct BatchWork {
   ByteCount all = 0;
   ByteCount largest = 0;
+  Workload work = {};  ///< for an automatic choice of the device
 
   void add(ByteCount bytes) {
     all += bytes;
@@ -31,7 +32,7 @@ struct MemberSizes {
 /// gets the first failure, which does not stop other members, and the first warning. Throws
 /// UsageError first if options are invalid.
 void run_batch(cuszi_context& context, const cuszi_options* options,
-               std::span<const std::size_t> members, const MemberSizes& sizes,
+               std::span<const std::size_t> members, const BatchWork& batch,
                const MemberWork& work);
 
 }  // namespace cuszi::api

@@ -11,7 +11,8 @@ cuszi_context::cuszi_context(cuszi::api::StreamOrder order) noexcept : order_(or
 
 cuszi_context::~cuszi_context() { leave_to_parent(); }
 
-cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
+cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice,
+                                         const cuszi::Workload& work) {
   leave_to_parent();
   if (!backends_ || choice_ != choice) {
     backends_.reset();
@@ -20,6 +21,9 @@ cuszi::Backends& cuszi_context::backends(const cuszi::DeviceChoice& choice) {
     losses_told_ = 0;
     process_ = ::getpid();
   }
+  const bool is_batch = choice.kind == cuszi::DeviceChoice::Kind::automatic && batch_on_device_ &&
+                        work.needs_device.empty();
+  backends_->prefer_device(is_batch ? *batch_on_device_ : weigh(choice, work).prefers_device);
   return *backends_;
 }
 
@@ -29,11 +33,14 @@ std::string cuszi_context::new_losses() {
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
-std::vector<cuszi_context*> cuszi_context::workers(std::size_t count) {
+std::vector<cuszi_context*> cuszi_context::workers(std::size_t count,
+                                                   std::optional<bool> on_device) {
   while (workers_.size() < count) workers_.push_back(std::make_unique<cuszi_context>());
   std::vector<cuszi_context*> first(count);
-  std::transform(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(count),
-                 first.begin(), [](const auto& worker) { return worker.get(); });
+  for (std::size_t i = 0; i < count; ++i) {
+    first[i] = workers_[i].get();
+    first[i]->batch_on_device_ = on_device;
+  }
   return first;
 }
 

@@ -70,14 +70,14 @@ struct cuszi_context {
     return status_;
   }
 
-  /// Throws DeviceError.
-  cuszi::Backends& backends(const cuszi::DeviceChoice& choice);
+  /// For a call of this work, or for a batch where workers() says so. Throws DeviceError.
+  cuszi::Backends& backends(const cuszi::DeviceChoice& choice, const cuszi::Workload& work);
 
   /// Devices dropped since the last query.
   std::string new_losses();
 
-  /// One per thread, owned by this context.
-  std::vector<cuszi_context*> workers(std::size_t count);
+  /// One per thread, owned by this context. `on_device` replaces their weighing of single calls.
+  std::vector<cuszi_context*> workers(std::size_t count, std::optional<bool> on_device);
 
   cuszi::api::PendingCalls& pending();
   /// See PendingCalls::report().
@@ -111,6 +111,7 @@ struct cuszi_context {
   std::string error_;
   std::string warning_;
   cuszi::DeviceChoice choice_;
+  std::optional<bool> batch_on_device_;  ///< of a worker
   std::unique_ptr<cuszi::Backends> backends_;
   std::size_t losses_told_ = 0;
   std::vector<std::unique_ptr<cuszi_context>> workers_;

@@ -60,11 +60,14 @@ class Run {
       : Run(settings, order, device_with(memory)) {}
 
   const DeviceChoice& choice() const { return choice_; }
+  /// Whether the work decides: the choice is automatic, values and archive are in host memory.
+  bool is_weighed() const { return choice_.kind == Kind::automatic && !is_there_; }
   std::optional<ByteCount> memory_limit() const { return memory_limit_; }
 
  private:
   Run(const RunSettings& settings, StreamOrder order, std::optional<int> device)
       : choice_(place_of(settings.device, device)),
+        is_there_(device.has_value()),
         device_(choice_.kind == Kind::cpu ? std::nullopt : device),
         threads_(settings.threads),
         memory_limit_(settings.memory_limit) {
@@ -73,10 +76,24 @@ class Run {
   }
 
   DeviceChoice choice_;
+  bool is_there_;
   DeviceScope device_;
   ThreadsScope threads_;
   std::optional<ByteCount> memory_limit_;
 };
+
+Workload work_on(ByteCount bytes, const FieldSettings& settings, bool verified) {
+  Workload work;
+  work.add_compression(bytes, settings.frame);
+  if (verified) work.add_restoration(bytes, settings.frame.predictor.id);
+  return work;
+}
+
+Workload work_on(Bytes archive) {
+  if (archive.data() == nullptr) return {};
+  MemorySource source(archive);
+  return restoration_of(source);
+}
 
 TargetArchive archive_for(const Target& target, const FieldSettings& settings, Backends& backends,
                           FieldSource& field) {
@@ -177,7 +194,10 @@ void compress(cuszi_context& context, const cuszi_options* caller_options, const
 
   FieldSource source(make_memory_source(input), layout,
                      plan_frames(layout.dims, layout.dtype, settings.frame_bytes));
-  Backends& backends = context.backends(run.choice());
+  const Workload work = run.is_weighed()
+                            ? work_on(layout.field_bytes(), settings, options.verify != 0)
+                            : Workload::in_device_memory();
+  Backends& backends = context.backends(run.choice(), work);
   context.set_reached(std::numeric_limits<double>::quiet_NaN());
   if (const auto amended = amend_remembered(backends, options, settings, layout, input)) {
     sink.write(amended->archive);
@@ -216,7 +236,9 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   FrameUsers users = restored.users();
   users.memory_limit = run.memory_limit();
   CallTimes times;
-  restore_field(context.backends(run.choice()), reader, preview, times, users);
+  const Workload work = run.is_weighed() ? work_on(bytes) : Workload::in_device_memory();
+  Backends& backends = context.backends(run.choice(), work);
+  restore_field(backends, reader, preview, times, users);
   if (preview.stride() == 1 && !preview.has_box()) {
     const FieldLayout layout{reader.header().dtype, reader.header().plan.dims};
     remember(options, layout, bytes, room.first(layout.field_bytes()));
@@ -246,6 +268,31 @@ ByteCount value_bytes(const cuszi_compression& member) {
 }
 ByteCount value_bytes(const cuszi_decompression& member) { return member.capacity; }
 
+/// Of members in host memory. Throws for one that fails by itself.
+Workload work_of(const cuszi_compression& member, const cuszi_options* of_call) {
+  const cuszi_options options = read_options(member.options != nullptr ? member.options : of_call);
+  return work_on(value_bytes(member), checked_settings(options), options.verify != 0);
+}
+Workload work_of(const cuszi_decompression& member, const cuszi_options* /*of_call*/) {
+  return work_on(Bytes(static_cast<const std::byte*>(member.archive), member.size));
+}
+
+/// What an automatic choice weighs.
+template <class Member>
+Workload work_of_batch(std::span<const Member> members, std::span<const std::size_t> left,
+                       const cuszi_options* options) {
+  Workload all;
+  for (const std::size_t i : left) {
+    try {
+      const bool is_there = device_of(members[i].values) || device_of(members[i].archive);
+      all.add(is_there ? Workload::in_device_memory() : work_of(members[i], options));
+    } catch (const Error&) {
+      // The member's call reports it.
+    }
+  }
+  return all;
+}
+
 /// Calls work(worker, options, member) for members that together() leaves. Unstarted members get
 /// the call's status.
 template <class Member, class Together, class Work>
@@ -255,11 +302,14 @@ cuszi_status do_batch(cuszi_context& context, const cuszi_options* options, Memb
   const cuszi_status status = context.call([&] {
     context.set_reached(std::numeric_limits<double>::quiet_NaN());
     if (members == nullptr && count != 0) throw UsageError("members is NULL");
-    run_settings(read_options(options));  // throws early
+    const RunSettings run = run_settings(read_options(options));  // throws early
     const std::vector<std::size_t> left = together(context, options, std::span(members, count));
-    MemberSizes sizes;
-    for (const std::size_t i : left) sizes.add(value_bytes(members[i]));
-    run_batch(context, options, left, sizes,
+    BatchWork batch;
+    for (const std::size_t i : left) batch.add(value_bytes(members[i]));
+    if (run.device.kind == Kind::automatic) {
+      batch.work = work_of_batch(std::span<const Member>(members, count), left, options);
+    }
+    run_batch(context, options, left, batch,
               [&](cuszi_context& worker, int threads, std::size_t i) {
                 Member& member = members[i];
                 const cuszi_status own = worker.call([&] {

@@ -80,7 +80,7 @@ class Gathering {
     for (void* const stream : streams_) wait_for_stream(stream);
     constexpr std::size_t tracks_together = 4;
     const std::size_t tracks = std::min(parts, tracks_together);
-    const std::vector<cuszi_context*> workers = context.workers(tracks);
+    const std::vector<cuszi_context*> workers = context.workers(tracks, std::nullopt);
     const ThreadsScope threads(threads_);
     const int share = std::max(threads_in_use() / static_cast<int>(tracks), 1);
     std::atomic<std::size_t> next = 0;
@@ -88,7 +88,7 @@ class Gathering {
       const ThreadsScope threads_of_track(share);
       for (std::size_t part = next++; part < parts; part = next++) {
         try {
-          work(workers[track]->backends(choice_).for_frames(), part);
+          work(workers[track]->backends(choice_, Workload::in_device_memory()).for_frames(), part);
         } catch (...) {
           // Retried singly, which reports errors.
         }

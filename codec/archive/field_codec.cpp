@@ -514,6 +514,23 @@ CompressedField compress_field(Backend& backend, const FieldSettings& settings, 
   return compress_on(only, {}, settings, field, sink, times, events);
 }
 
+Workload restoration_of(ByteSource& archive, std::optional<std::uint64_t> frame) noexcept try {
+  Workload work;
+  ArchiveReader reader(archive);
+  reader.leave_payloads();
+  const FrameHeader first = reader.next_frame().header;
+  const ArchiveHeader& header = reader.header();
+  const std::uint64_t values = frame && *frame < reader.frames()
+                                   ? header.plan.frame_dims(*frame).count()
+                                   : header.plan.dims.count();
+  work.add_restoration(values * size_of(header.dtype),
+                       first.predictor ? id_of(*first.predictor) : PredictorId::multilevel);
+  if (first.is_packed()) work.needs_device = "Bitcomp";
+  return work;
+} catch (const std::exception&) {
+  return {};  // restoring reports it
+}
+
 FieldSummary restore_field(Backends& backends, ArchiveReader& archive, CallTimes& times,
                            const FrameUsers& users) {
   Preview whole(archive.header().plan, 1);

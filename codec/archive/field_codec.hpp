@@ -17,6 +17,7 @@
 namespace cuszi {
 
 class ArchiveReader;
+class ByteSource;
 class FieldSource;
 
 /// Header of an archive; a relative bound refers to `range`.
@@ -53,6 +54,10 @@ CompressedField compress_field(Backends& backends, const FieldSettings& settings
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});
+
+/// Work of restoring an archive of random access, or one of its frames, by the method of its first
+/// frame. Empty if the archive is damaged.
+Workload restoration_of(ByteSource& archive, std::optional<std::uint64_t> frame = {}) noexcept;
 
 /// Takes a restored frame; may change the values.
 using FrameUser = std::function<void(std::uint64_t index, MutableBytes values)>;

@@ -1,8 +1,10 @@
 #include "codec/frames/device_memory.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 
 #include "core/base/error.hpp"
@@ -21,11 +23,23 @@ void copy_by_device(Bytes from, MutableBytes to) { gpu::copy(from, to); }
 
 void copy_ends(Bytes from, MutableBytes ends) { gpu::copy_ends(from, ends); }
 
+/// Before the first use of a device by this process, there is no device memory; asking CUDA would
+/// load and start the driver.
+bool is_driver_loaded() {
+  static std::atomic<bool> loaded = false;
+  if (!loaded) loaded = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr;
+  return loaded;
+}
+
 }  // namespace
 
-std::optional<int> device_of(const void* memory) { return gpu::device_of(memory); }
+std::optional<int> device_of(const void* memory) {
+  return is_driver_loaded() ? gpu::device_of(memory) : std::nullopt;
+}
 
-bool is_reached_by_devices(const void* memory) { return gpu::reaches(memory); }
+bool is_reached_by_devices(const void* memory) {
+  return is_driver_loaded() && gpu::reaches(memory);
+}
 
 bool is_being_captured(void* stream) { return gpu::is_being_captured(stream); }
 
@@ -40,13 +54,15 @@ std::optional<int> MemoryOwners::device_of(const void* memory) {
     const bool begins_before = !std::less<>{}(address, piece.data());
     if (begins_before && std::less<>{}(address, piece.data() + piece.size())) return device;
   }
-  const auto device = gpu::device_of(memory);
+  const auto device = cuszi::device_of(memory);
   if (!device) return std::nullopt;
   known_[next_++ % known_.size()] = {gpu::piece_of_memory(memory), device};
   return device;
 }
 
-std::optional<int> device_in_use() { return gpu::device_in_use(); }
+std::optional<int> device_in_use() {
+  return is_driver_loaded() ? gpu::device_in_use() : std::nullopt;
+}
 
 void wait_for_stream(void* stream) { gpu::wait_for_stream(stream); }
 

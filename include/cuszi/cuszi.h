@@ -69,7 +69,7 @@ typedef enum cuszi_preset {
 } cuszi_preset;
 
 typedef enum cuszi_device {
-  CUSZI_DEVICE_AUTO = 0, /* the values' GPU, else any that has the method, else the CPU */
+  CUSZI_DEVICE_AUTO = 0, /* the values' GPU, else the faster of a GPU and the CPU */
   CUSZI_DEVICE_CPU = 1,
   CUSZI_DEVICE_CUDA = 2 /* GPU `device_index` */
 } cuszi_device;

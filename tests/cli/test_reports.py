@@ -9,7 +9,7 @@ import unittest
 from fractions import Fraction
 
 from cli_test import (ARCHIVE, BITCOMP_ARCHIVE, BOUND, CliTest, INPUT, QUALITY_KEYS, REPORT_KEYS,
-                      USAGE, also_sanitized)
+                      USAGE, also_sanitized, has_device)
 
 
 class Reports(CliTest):
@@ -57,6 +57,19 @@ class Reports(CliTest):
         self.field("u_20x30x40.f32")
         result = self.cuszi("compress", "u_20x30x40.f32", "-e", "1e-3", "--verify", "--quiet")
         self.assertEqual((result.stdout, result.stderr), (b"", b""))
+
+    def test_verbose(self):
+        self.field("u_20x30x40.f32")
+        why = (r"[\d.]+ kB: about 0\.00 s, a GPU about 0\.30 s" if has_device() else "no GPU")
+        for command in [["compress", "u_20x30x40.f32", "-e", "1e-3", "--verify"],
+                        ["decompress", "u_20x30x40.f32.cuszi"], ["test", "u_20x30x40.f32.cuszi"]]:
+            for more, reason in [([], why), (["--device", "cpu"], "as asked")]:
+                with self.subTest(command=command, more=more):
+                    result = self.cuszi(*command, *more, *["-f"] * (command[0] != "test"), "-v")
+                    self.assertRegex(result.stderr.decode(),
+                                     rf"^cuszi: device: cpu \({reason}\)\n$")
+        self.assertEqual(self.report("test", "u_20x30x40.f32.cuszi", "-v")[0]["device"], "cpu")
+        self.cuszi("test", "u_20x30x40.f32.cuszi", "-v", "-q", code=USAGE)
 
     def test_text(self):
         self.field("u_20x30x40.f32")

@@ -206,6 +206,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
     strict : bool
         Whether a FillWarning or a TargetWarning is an error.
     device : "auto", "cpu", "cuda", "cuda:N", "cuda:N,M..." or "cuda:all"
+        By default the array's GPU, else the faster of a GPU and the CPU.
     threads : int
         Number of CPU threads; all by default.
     stream : int
