@@ -326,13 +326,13 @@ void add_compare(CLI::App& program, Parsed& parsed) {
 
 void add_inspect(CLI::App& program, Parsed& parsed) {
   InspectOptions& options = parsed.inspect;
-  CLI::App& app = add_command(
-      program, "inspect", "Print the metadata of archives: header, frames and sections",
-      "Verifies every checksum; decodes nothing. " + std::string(dims_order),
-      "  cuszi inspect U_100x500x500.f32.cuszi\n"
-      "  cuszi inspect big.cuszi --frames\n"
-      "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
-      "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
+  CLI::App& app =
+      add_command(program, "inspect", "Print the metadata of archives: header, frames and sections",
+                  "Verifies every checksum; decodes nothing. " + std::string(dims_order),
+                  "  cuszi inspect U_100x500x500.f32.cuszi\n"
+                  "  cuszi inspect big.cuszi --frames\n"
+                  "  cuszi inspect U_100x500x500.f32.cuszi --json | jq .sections\n"
+                  "  cuszi inspect --field-name SDRBENCH-Hurricane-100x500x500/*.f32");
   app.add_option("ARCHIVE", options.archives, "Archives; - for standard input")->type_name("");
   app.add_option("--field-name", options.field_names,
                  "Instead of archives, print the dims and type found in names of raw files")

@@ -10,11 +10,11 @@
 
 namespace cuszi::app {
 
-/// Of all inputs. A variable counts as large as its file; a field that cannot be opened does not
-/// count.
+/// The work of compressing all inputs. A variable counts as large as its file; a field that cannot
+/// be opened does not count.
 Workload compression_of(const CompressOptions& options);
 
-/// Of all archives, or of one frame of each.
+/// The work of restoring all archives, or one frame of each.
 Workload restoration_of(const std::vector<std::string>& archives,
                         std::optional<std::uint64_t> frame = {});
 

@@ -17,7 +17,7 @@ struct Failure {
   std::string message;  ///< one line
 };
 
-/// Of the current exception; `subject` is a file's name or empty.
+/// Describes the current exception; `subject` is a file's name or empty.
 Failure failure_of(std::string_view subject);
 
 /// Prints the current exception to stderr. Returns the exit code.

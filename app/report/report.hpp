@@ -55,7 +55,7 @@ struct Report {
 /// From an archive's header and frames.
 Report report_on(const ArchiveHeader& header, const FieldSummary& summary, ByteCount archive_bytes);
 
-/// The same keys for all commands. Non-finite numbers are null.
+/// All commands have equal keys. Non-finite numbers are null.
 Json to_json(const Report& report);
 
 std::string to_text(const Report& report);

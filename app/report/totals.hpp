@@ -8,7 +8,7 @@
 
 namespace cuszi::app {
 
-/// Of a successful input.
+/// Sizes and times of a successful input.
 struct FileWork {
   ByteCount field_bytes = 0;
   std::optional<ByteCount> archive_bytes;  ///< of a whole field

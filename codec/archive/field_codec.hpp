@@ -50,7 +50,7 @@ struct CompressedField {
 CompressedField compress_field(Backends& backends, const FieldSettings& settings,
                                FieldSource& field, ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});
-/// The same with one backend.
+/// Compresses a field by one backend.
 CompressedField compress_field(Backend& backend, const FieldSettings& settings, FieldSource& field,
                                ByteSink& sink, CallTimes& times,
                                const CompressionEvents& events = {});

@@ -36,7 +36,7 @@ struct Exceptions {
 
 /// Counts without decoding; checks hashes. Throws ArchiveError.
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload);
-/// The same for a payload in the backend's memory.
+/// Counts in a payload in the backend's memory.
 Exceptions count_exceptions(const FrameHeader& header, Bytes payload, Backend& backend);
 
 }  // namespace cuszi

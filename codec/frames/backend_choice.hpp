@@ -45,8 +45,8 @@ inline constexpr double device_start_seconds = 0.3;
 /// costs.
 Weighing weigh(const DeviceChoice& choice, const Workload& work, int threads, double start_seconds);
 
-/// The same for the threads in use. Counts what calls on the CPU lose to a started device towards
-/// the start, so that a process with many small calls starts it, too.
+/// Weighs the work for the threads in use. Counts what calls on the CPU lose to a started device
+/// towards the start, so that a process with many small calls starts it, too.
 Weighing weigh(const DeviceChoice& choice, const Workload& work);
 
 /// Starts the driver. 0 without CUDA.
@@ -64,7 +64,7 @@ class Backends {
   explicit Backends(std::vector<std::unique_ptr<Backend>> devices)
       : devices_(std::move(devices)), why_lost_(devices_.size()) {}
 
-  /// Of an automatic choice, whether the next calls use devices.
+  /// Whether the next calls use devices, if the choice is automatic.
   void prefer_device(bool preferred) { prefers_device_ = preferred; }
 
   /// Backends that compress, one per device in use. Throws DeviceError.

@@ -12,7 +12,7 @@ inline constexpr std::size_t frames_in_memory = most_tracks + 1;
 
 enum class DeviceBuffer : std::size_t { field, archive, restored };
 
-/// Of frames that stay on the device.
+/// First buffer of the frames that stay on the device.
 inline constexpr std::size_t first_kept_buffer = 3 * frames_in_memory;
 
 /// Buffer number for Transfer::memory().

@@ -93,7 +93,7 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
   body.put(header.dtype);
   body.put(header.mode);
   const std::array bounds{header.bound_asked, header.bound_absolute, header.share_asked};
-  body.append(std::as_bytes(std::span(bounds).first(has_two_bounds(header.mode) ? 3 : 2)));
+  for (std::size_t i = 0; i < (has_two_bounds(header.mode) ? 3 : 2); ++i) body.put(bounds.at(i));
   body.put(static_cast<std::uint8_t>(header.fills.count));
   for (std::size_t i = 0; i < header.fills.count; ++i) {
     body.put(header.fills.values.at(i));

@@ -18,7 +18,7 @@ struct FieldCuts {
   std::uint64_t height = 1;
 
   std::uint64_t frames() const;
-  /// Of the field's rank.
+  /// Dims of frame i, with the field's rank.
   Dims frame_dims(std::uint64_t i) const;
   FieldCuts only(std::uint64_t i) const;
   /// Position along `axis`.

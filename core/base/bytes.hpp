@@ -25,9 +25,9 @@ class ByteWriter {
   void put(T value) { append(std::as_bytes(std::span(&value, 1))); }
 
   void varint(std::uint64_t value) {
-    const ByteCount before = size();
-    bytes_.resize(before + varint_bytes(value));
-    write_varint(value, bytes_.data() + before);
+    std::array<std::byte, most_varint_bytes> coded{};
+    write_varint(value, coded.data());
+    append(Bytes(coded).first(varint_bytes(value)));
   }
 
   void append(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }

@@ -21,7 +21,7 @@ struct CellsParams {
   static constexpr std::string_view name = "cells";
   static constexpr bool has_own_coder = true;
 
-  /// Of tiles: that of the frame, or 2 if the slices of three axes are coded apart.
+  /// Rank of tiles: that of the frame, or 2 if the slices of three axes are coded apart.
   int rank = 3;
   double half_step = 0;   ///< of the finest level; 0 if the frame cannot be coded so
   double background = 0;  ///< values are coded less this

@@ -87,7 +87,7 @@ struct ChainPlan {
   std::uint64_t slots() const { return codes + numbers; }
   std::uint64_t segments() const { return ceil_div(slots(), slots_of_segment); }
   std::uint64_t slots_of(std::size_t pass) const;
-  /// Of all segments.
+  /// Lanes of all segments.
   std::uint64_t lanes() const;
   /// The slots of the longest lane, which are sequential.
   std::uint32_t steps() const;

@@ -42,7 +42,7 @@ struct BitRuns {
   std::uint64_t slices = 1;
 
   static BitRuns of(const Dims& dims);
-  /// The same points with slices as rows.
+  /// These points with slices as rows.
   BitRuns of_slices() const { return {width * height, slices, 1}; }
 
   CUSZI_HD std::uint64_t in_row() const { return ceil_div(width, most_bits); }

@@ -133,7 +133,7 @@ CUSZI_HD inline std::uint64_t with_tests(std::uint64_t ones) {
   return spread;
 }
 
-/// The same code sequentially, for CPUs, and by mask operations, for divergent GPU threads.
+/// Makes one code sequentially, for CPUs, and by mask operations, for divergent GPU threads.
 enum class ZfpRuns { one_by_one, at_once };
 
 /// zfp's embedded coding, highest plane first: verbatim bits of the coefficients up to the last

@@ -1,6 +1,6 @@
 #include <cub/block/block_scan.cuh>
 
-#include "gpu/cells/anchors.cuh"
+#include "gpu/cells/values.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 

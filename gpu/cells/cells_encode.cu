@@ -1,10 +1,6 @@
-#include "gpu/cells/anchors.cuh"
 #include "gpu/cells/cells.cuh"
-#include "gpu/cells/chains_encode.cuh"
-#include "gpu/cells/fit.cuh"
-#include "gpu/cells/patches.cuh"
-#include "gpu/cells/predict.cuh"
-#include "gpu/cells/tables.cuh"
+#include "gpu/cells/coding.cuh"
+#include "gpu/cells/values.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

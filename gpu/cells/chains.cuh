@@ -1,8 +1,11 @@
 #pragma once
 
+#include "core/cells/blocks.hpp"
 #include "core/cells/chain.hpp"
-#include "gpu/cells/cells_frame.cuh"
+#include "core/cells/quantiser.hpp"
+#include "gpu/cells/cell.cuh"
 #include "gpu/cells/tuning.cuh"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,4 +1,4 @@
-#include "gpu/cells/chains_decode.cuh"
+#include "gpu/cells/coding.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 

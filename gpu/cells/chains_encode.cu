@@ -1,4 +1,4 @@
-#include "gpu/cells/chains_encode.cuh"
+#include "gpu/cells/coding.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {

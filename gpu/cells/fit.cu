@@ -1,4 +1,4 @@
-#include "gpu/cells/fit.cuh"
+#include "gpu/cells/values.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {

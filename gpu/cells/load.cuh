@@ -2,7 +2,10 @@
 
 #include <limits>
 
-#include "gpu/cells/cells_frame.cuh"
+#include "core/cells/blocks.hpp"
+#include "core/cells/quantiser.hpp"
+#include "gpu/cells/cell.cuh"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 

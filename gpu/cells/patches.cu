@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "gpu/cells/patches.cuh"
+#include "gpu/cells/values.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {

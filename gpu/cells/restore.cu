@@ -1,6 +1,6 @@
 #include "gpu/cells/line.cuh"
 #include "gpu/cells/load.cuh"
-#include "gpu/cells/restore.cuh"
+#include "gpu/cells/values.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {

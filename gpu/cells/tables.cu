@@ -1,4 +1,4 @@
-#include "gpu/cells/tables.cuh"
+#include "gpu/cells/coding.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

@@ -77,7 +77,7 @@ __device__ inline std::uint64_t combined_hash(const std::uint64_t* hashes, std::
                   blocks * static_cast<unsigned>(sizeof(std::uint64_t)));
 }
 
-/// Of less than a block, in the first lane. `bytes` and `room` are in shared memory.
+/// Hash of less than a block, in the first lane. `bytes` and `room` are in shared memory.
 __device__ inline std::uint64_t hash_of_few(const std::byte* bytes, unsigned size,
                                             std::uint64_t& room) {
   const std::uint64_t hash = xxh64_of(bytes, size);
