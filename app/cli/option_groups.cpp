@@ -176,7 +176,7 @@ void add_report_options(CLI::App& app, RunOptions& run) {
 }
 
 void add_verbose_option(CLI::App& app, RunOptions& run) {
-  app.add_flag("-v,--verbose", run.verbose, "Tell which device computes, and why")
+  app.add_flag("-v,--verbose", run.verbose, "Print the device in use and the reason for its choice")
       ->group(group::report)
       ->excludes("--quiet");
 }

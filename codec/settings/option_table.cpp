@@ -124,7 +124,7 @@ constexpr std::array table{
     "Size of the frames that large fields are split into (default: 256 to 512MiB)"}, at<&O::frame_bytes>},
 
   Option{{group::device, "device", "device", kind::text, "auto|cpu|cuda[:N,...|:all]", 0, 0, "auto",
-    "Device to compute on, auto by the work; several GPUs share the frames of a field"}, by(set_device)},
+    "Device to compute on; auto chooses by the amount of work; several GPUs share the frames of a field"}, by(set_device)},
   Option{{group::device, "threads", "threads", kind::whole, "N", 0, most_threads, "0",
     "Number of CPU threads; 0 is all"}, at<&O::threads>},
 

@@ -107,7 +107,7 @@ class Containers(CliTest):
             data = self.path("t.nc").read_bytes()
             data += bytes(-len(data) % 4)
             raw = ["--type", "f32", "--dims", len(data) // 4, "-o", "out.cuszi", "-f"]
-            self.assertIn(b"standard input: is a file of NumPy, NetCDF or HDF5",
+            self.assertIn(b"standard input: is a NumPy, NetCDF or HDF5 file",
                           self.cuszi("compress", "-", *BOUND, *raw, stdin=data, code=USAGE).stderr)
             self.assertNotIn("out.cuszi", self.files())
             self.cuszi("compress", "-", *BOUND, *raw, "--skip-bytes", "0", stdin=data)

@@ -151,7 +151,7 @@ class Hdf5(FilesTest):
             file["none"] = np.zeros((0, 5), "f4")
         names = "its f32 and f64 variables are U, g/T, none"
         for name, code, reason in [("t.h5", USAGE, names), ("t.h5:V", INPUT, names),
-                                   ("t.h5:g", INPUT, names), ("t.h5:i", INPUT, "holds int64"),
+                                   ("t.h5:g", INPUT, names), ("t.h5:i", INPUT, "contains int64"),
                                    ("t.h5:p", INPUT, "ncpdq -U"), ("t.h5:none", INPUT, "0x5")]:
             with self.subTest(name=name):
                 self.assertIn(reason, self.cuszi("compress", name, "-e", "1e-3", code=code))
@@ -296,8 +296,8 @@ class Hdf5Copies(FilesTest):
                 self.assertTrue(0.05 < error <= 0.1)
         with h5py.File(self.folder / "other.h5", "w") as other:
             other["x"] = waves()
-        for options, reason in [(["--bound", "g/U=abs:0.1", "--bound", "soft=abs:0.2"], "g/U and --bound soft are of one"),
-                                (["--bound", "T=0.1", "--bound", "T=0.1"], "T and --bound T are of one"),
+        for options, reason in [(["--bound", "g/U=abs:0.1", "--bound", "soft=abs:0.2"], "g/U and --bound soft name the same"),
+                                (["--bound", "T=0.1", "--bound", "T=0.1"], "T and --bound T name the same"),
                                 (["--bound", "away=0.1"], "has no such f32 or f64 variable")]:
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
 
@@ -380,7 +380,7 @@ class Hdf5Copies(FilesTest):
                 with self.subTest(name=name, bound=bound):
                     copy = ["compress", name, *bound, "--preset", "fast", "-f", "-o", "c.nc"]
                     told = self.cuszi(*copy, warns=True)
-                    self.assertRegex(told, "T: the fill value 1.0000000200408773e[+]20 .* 1e[+]20")
+                    self.assertRegex(told, "T: fill value 1.0000000200408773e[+]20 .* 1e[+]20")
                     if name == "t.h5":
                         self.assertRegex(told, "t.h5:U: 1e[+]20 lies far outside")
                     self.assertEqual(self.cuszi(*copy, "--fill-value", "1e20", warns=True), "")
@@ -435,7 +435,7 @@ class Netcdf(FilesTest):
                 self.assertEqual(self.archive("t.nc"), expected)  # its only field
                 self.assertEqual(self.archive("t.nc:/T"), expected)
                 self.cuszi("compress", "t.nc:lat", "-e", "0", "-f", "--verify")
-                self.assertIn("short packed by",
+                self.assertIn("short packed with",
                               self.cuszi("compress", "t.nc:packed", "-e", "1e-3", code=INPUT))
 
     def test_copies(self):
