@@ -8,6 +8,7 @@ names end in their dims. What a table needs and is not here (a GPU, a folder, a 
 import argparse
 import csv
 import datetime
+import io
 import json
 import re
 import subprocess
@@ -132,9 +133,13 @@ def gpu_bench_figures(text):
             **{name: f"{float(ms):.1f}" for name, ms in zip(words[::2], words[1::2])}}
 
 
-def on_gpu(place, name, predictor, bound, *extra):
+def need_gpu():
     if not Path("/dev/nvidiactl").exists():
         raise Missing("no GPU")
+
+
+def on_gpu(place, name, predictor, bound, *extra):
+    need_gpu()
     field = place.generated(name)
     dims = field.stem.rpartition("_")[2]
     return gpu_bench_figures(output(place.program("gpu_bench"), field, dims, "f32", predictor, bound, *extra))
@@ -178,6 +183,52 @@ def zfp_on_gpu(place):
         yield [name, "8 bits per value", said["compress"], said["decompress"], said["ratio"]]
 
 
+def coder_on_gpu(place, name, preset, what):
+    """The rows of a run of coder_bench, by column."""
+    need_gpu()
+    text = output(place.program("coder_bench"), place.generated(name), "1e-3", preset, what, 5)
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def huffman_merge(place):
+    for name in ON_GPU[:3]:
+        by_unit = {}
+        for row in coder_on_gpu(place, name, "cuszi", "encode"):
+            if row["symbols"] == "1024" and row["GB/s"] != "-":
+                by_unit.setdefault(row["unit"], []).append(row)
+        for unit, rows in by_unit.items():
+            yield [name, rows[0]["bits per symbol"], unit, *(row["GB/s"] for row in rows)]
+
+
+def huffman_symbols(place):
+    by_unit = {}
+    for row in coder_on_gpu(place, "cosmology-baryon_density", "cuszi", "encode"):
+        if row["r"] == "3":
+            by_unit.setdefault(row["unit"], []).append(row["GB/s"])
+    for unit, speeds in by_unit.items():
+        yield [unit, *speeds]
+
+
+def index_on_gpu(place, preset):
+    for row in coder_on_gpu(place, "cosmology-velocity_x", preset, "index"):
+        yield list(row.values())
+
+
+def huffman_index(place):
+    return index_on_gpu(place, "cuszi")
+
+
+def huffman_index_default(place):
+    for name in ON_GPU[1:3]:
+        none, *others = coder_on_gpu(place, name, "cuszi", "index")
+        default = next(row for row in others if (row["index"], row["C"], row["P"]) == ("hybrid", "1024", "32"))
+        yield [name, none["R / (1 + f)"], *(default[key] for key in ("f", "R / (1 + f)", "CPU GB/s", "device GB/s"))]
+
+
+def zfp_index(place):
+    return index_on_gpu(place, "zfp")
+
+
 # ---- files -----------------------------------------------------------------------------------
 
 ON_CPU, ON_DEVICE = "CPU; archives do not depend on the device", "gpu"
@@ -203,6 +254,12 @@ TABLES = {
     "cusz_cuszi_h200": (classic_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_ratio": (classic_ratios, ON_DEVICE, GENERATED),
     "zfp_h200": (zfp_on_gpu, ON_DEVICE, GENERATED),
+    "huffman_merge_h100": (huffman_merge, ON_DEVICE, GENERATED),
+    "huffman_symbols_h100": (huffman_symbols, ON_DEVICE, GENERATED),
+    "huffman_index_h100": (huffman_index, ON_DEVICE,
+                           {"title": "The index of Huffman streams, cosmology-velocity_x at 1e-3"}),
+    "huffman_index_default_h100": (huffman_index_default, ON_DEVICE, GENERATED),
+    "zfp_index_h200": (zfp_index, ON_DEVICE, {"title": "The index of zfp streams, cosmology-velocity_x at 1e-3"}),
 }
 
 

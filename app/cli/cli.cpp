@@ -387,9 +387,7 @@ void add_bench(CLI::App& program, Parsed& parsed) {
       program, "bench", "Measure the speed of each step in memory, and from file to file",
       "Temporary files go to TMPDIR. " + std::string(dims_order),
       "  cuszi bench U_100x500x500.f32 -e 1e-3\n"
-      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json\n"
-      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cuszi --study index\n"
-      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset zfp --study zfp-index");
+      "  cuszi bench U_100x500x500.f32 -e 1e-3 --preset cusz --iterations 9 --json");
   app.add_option("INPUT", options.inputs, "Fields, named as for compress")
       ->required()
       ->type_name("");
@@ -401,16 +399,6 @@ void add_bench(CLI::App& program, Parsed& parsed) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->group(group::main);
-  add_value(app, group::main, "--study", "[huffman|index|zfp-index]",
-            "Print a table for the first frame instead: codeword units, merge factors and symbols "
-            "of huffman (default), or the variants of the side-channel index of huffman (index) or "
-            "zfp (zfp-index)",
-            options.study,
-            [](const std::string& label, const std::string& text) {
-              if (text.empty()) return Study::huffman;
-              return static_cast<Study>(parse_word(label, text, "huffman|index|zfp-index"));
-            })
-      ->expected(0, 1);
   add_report_options(app, options.run);
   app.callback([&app, &parsed, &options] {
     take_bound_field(app, options.bound_field, parsed.asked);

@@ -114,16 +114,12 @@ struct ZfpExportOptions {
   RunOptions run;
 };
 
-/// A table of variants.
-enum class Study { huffman, index, zfp_index };
-
 struct BenchOptions {
   std::vector<std::string> inputs;
   FieldOptions field;
   FieldSettings settings;
   BoundFile bound_field;
   int iterations = 3;
-  std::optional<Study> study;
   RunOptions run;
 };
 

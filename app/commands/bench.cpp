@@ -273,12 +273,6 @@ ExitCode execute(const BenchOptions& options) {
   const FileReports reports{options.run, "input"};
   const auto bench = [&](const std::string& input, Json& /*known*/) {
     const BenchOptions own = options_for(input, options);
-    if (own.study) {
-      const Json rows = run_study(*own.study, own, backends, input);
-      const std::string lines = input + '\n' + table_of(rows);
-      print_out(own.run.json ? line_of({{"input", input}, {"rows", rows}}) : lines);
-      return;
-    }
     Measurement measured = measure(own, backends, input);
     print_out(own.run.json ? line_of(json_of(measured)) : text_of(measured, own.iterations));
   };

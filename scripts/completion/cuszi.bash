@@ -19,7 +19,7 @@ _cuszi() {
             '') [[ $current != -* ]] || words=$options ;;
             FILE | OUT | ORIGINAL | NAME...) words='' ;;
             *)  # "psnr:DB|ratio:R" is psnr: and ratio:
-                words=$(sed 's/^\[\(.*\)\]$/\1/; s/\[.*\]//; s/[A-Z][A-Z,=.:]*//g; s/|/ /g' <<<"$words")
+                words=$(sed 's/\[.*\]//; s/[A-Z][A-Z,=.:]*//g; s/|/ /g' <<<"$words")
                 [[ $words == *[a-z]* ]] || return  # a number
                 ;;
         esac

@@ -101,7 +101,7 @@ class OnADevice(CliTest):
         self.assertIn(b"memory", result.stderr)
         self.assertEqual(self.files(), ["hole.f32"])
 
-    def test_bench_and_studies(self):
+    def test_bench(self):
         self.field("u_20x30x40.f32")
         for preset in ["cusz", "cuszi", "fast", "zfp"]:
             options = ["u_20x30x40.f32", "--preset", preset, "--iterations", "2", *self.options]
@@ -112,12 +112,6 @@ class OnADevice(CliTest):
             self.assertIn("encode", report["compress_steps"])
             self.assertGreater(report["file_compress_share"], 0)
             self.assertGreater(report["parts_alone"]["write_field_seconds"], 0)
-            if preset == "fast":  # whose stream has neither codewords nor chunks to vary
-                continue
-            rows = self.report("bench", *options, "--study")[0]["rows"]
-            self.assertEqual({row["merge"] for row in rows}, {0, 1, 2, 3, 4})
-            rows = self.report("bench", *options, "--study", "index")[0]["rows"]
-            self.assertTrue(all(row["device_decode_gb_per_s"] > 0 for row in rows))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,6 @@ class StandardStreams(OutputTest):
                         "inspect a.cuszi", "inspect a.cuszi --json",
                         "inspect --field-name u_2x2.f32",
                         "bench u_20x30x40.f32 -e 1e-3 --iterations 1 --preset cusz",
-                        "bench u_20x30x40.f32 -e 1e-3 --iterations 1 --preset cusz --study index",
                         "--help", "compress --help", "--version"]:
             with self.subTest(command=command):
                 result = self.shell(f"$CUSZI {command} > /dev/full", code=OUTPUT)

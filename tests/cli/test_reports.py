@@ -176,16 +176,6 @@ class Reports(CliTest):
                         self.assertTrue(measured["within_bound"])
                         self.assertGreater(measured["max_error_over_bound"], 0.5)
 
-    def test_studies_under_bounds_by_place(self):
-        self.field("u_20x30x40.f32")
-        options = ["bench", "u_20x30x40.f32", "-e", "1e-2", "--predictor", "multilevel", "--coder", "huffman",
-                   "--iterations", "1", "--study"]
-        everywhere, = self.report(*options)
-        finer, = self.report(*options, "--region", "0:10=1e-5")
-        for one, other in zip(everywhere["rows"], finer["rows"]):
-            if one["bits_per_symbol"] and other["bits_per_symbol"]:
-                self.assertGreater(other["bits_per_symbol"], one["bits_per_symbol"])
-
     def test_bench_says_no_speed_that_cannot_be(self):
         self.field("u_40x50x60.f32", dims="40x50x60")
         options = ["bench", "u_40x50x60.f32", "-e", "1e-3", "--preset", "cusz"]
@@ -201,19 +191,6 @@ class Reports(CliTest):
                 self.assertLess(rate, fastest, name)
         self.assertEqual(speed["place"], "-")  # what decoding has done already
         self.assertNotEqual(speed["decode"], "-")
-        report, = self.report(*options, "--study", "index")
-        for row in report["rows"]:
-            self.assertLess(row["cpu_decode_gb_per_s"], fastest)
-
-    @also_sanitized
-    def test_studies_of_fields_that_no_coder_sees(self):
-        self.path("c_30x40.f32").write_bytes(struct.pack("<f", 1) * 1200)
-        for preset, study in [("cusz", "index"), ("cusz", "huffman"), ("zfp", "zfp-index")]:
-            options = ["bench", "c_30x40.f32", "-e", "1e-3", "--preset", preset, "--study", study]
-            report, = self.report(*options, "--iterations", "1")
-            for row in report["rows"]:
-                self.assertIsNone(row.get("encode_gb_per_s"))
-                self.assertIsNone(row.get("cpu_decode_gb_per_s"))
 
     def test_bench_of_one_value(self):
         self.path("one_1.f32").write_bytes(struct.pack("<f", 1))
@@ -290,55 +267,6 @@ class Reports(CliTest):
         self.assertGreaterEqual(made["total_seconds"], made["compress_seconds"])
         restored, = self.report("decompress", "u.cuszi")
         self.assertGreaterEqual(restored["total_seconds"], restored["decompress_seconds"])
-
-    def test_study_of_huffman(self):
-        self.field("u_20x30x40.f32")
-        options = ["u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi", "--iterations", "1"]
-        for study in [["--study"], ["--study", "huffman"]]:
-            report, = self.report("bench", *options, *study)
-            rows = report["rows"]
-            self.assertEqual({row["symbols"] for row in rows}, {256, 1024, 4096, 16384, 65536})
-            self.assertEqual({row["unit_bits"] for row in rows}, {32, 64})
-            self.assertTrue(all(row["encode_gb_per_s"] > 0 for row in rows))
-        text = self.cuszi("bench", *options, "--study").stdout.decode()
-        self.assertIn("unit_bits", text)
-        self.assertEqual(self.files(), ["u_20x30x40.f32"])
-
-    def test_study_of_the_index(self):
-        self.field("u_20x30x40.f32")
-        report, = self.report("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "cuszi",
-                              "--iterations", "1", "--study", "index")
-        rows = report["rows"]
-        self.assertEqual({row["index"] for row in rows}, {"none", "offset", "length", "hybrid"})
-        for row in rows:
-            self.assertAlmostEqual(row["effective_ratio"], row["ratio"] / (1 + row["overhead"]))
-            self.assertGreater(row["cpu_decode_gb_per_s"], 0)
-        overhead = {(row["index"], row["chunk"], row["partition"]): row["overhead"]
-                    for row in rows}
-        self.assertEqual(overhead["none", None, None], 0)
-        self.assertLess(overhead["length", 256, None], overhead["hybrid", 256, 32])
-        self.assertLess(overhead["hybrid", 256, 32], overhead["offset", 256, None])
-
-    def test_study_of_the_index_of_zfp(self):
-        self.field("u_40x50x60.f32", dims="40x50x60")
-        report, = self.report("bench", "u_40x50x60.f32", "-e", "1e-3", "--preset", "zfp",
-                              "--iterations", "1", "--study", "zfp-index")
-        *rows, fixed = report["rows"]
-        self.assertEqual({row["index"] for row in rows}, {"offset", "length", "hybrid"})
-        self.assertEqual({row["chunk"] for row in rows}, {1, 4, 16, 64, 256})
-        for row in rows:
-            self.assertAlmostEqual(row["effective_ratio"], row["ratio"] / (1 + row["overhead"]))
-            self.assertGreater(row["cpu_decode_gb_per_s"], 0)
-        self.assertEqual((fixed["index"], fixed["overhead"]), ("fixed rate", 0))
-        self.assertAlmostEqual(fixed["ratio"] / rows[0]["ratio"], 1, delta=0.05)
-
-    def test_studies_are_of_their_coders(self):
-        self.field("u_20x30x40.f32")
-        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", code=USAGE)
-        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", "zfp-index", code=USAGE)
-        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--preset", "zfp", "--study",
-                   code=USAGE)
-        self.cuszi("bench", "u_20x30x40.f32", "-e", "1e-3", "--study", "magic", code=USAGE)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,23 @@ class Tables(unittest.TestCase):
                     self.assertEqual([[row[key] for key in keys] for row in rows],
                                      [[row[key] for key in keys] for row in shipped.rows])
 
+    def test_rows_of_coder_bench_make_tables(self):
+        place = self.place()
+        encode = [{"symbols": symbols, "unit": unit, "r": str(r), "bits per symbol": "1.2",
+                   "GB/s": "-" if unit == "32" and symbols == "1024" else "900"}
+                  for symbols in ("256", "1024", "4096", "16384", "65536") for unit in ("32", "64") for r in range(5)]
+        index = [{"index": kind, "C": "1024", "P": partition, "f": "0.1", "R / (1 + f)": "20", "CPU GB/s": "7",
+                  "device GB/s": "900"} for kind, partition in (("none", "-"), ("hybrid", "8"), ("hybrid", "32"))]
+        with mock.patch.object(tables, "coder_on_gpu", lambda *said: {"encode": encode, "index": index}[said[-1]]):
+            rows = {name: list(tables.TABLES[name][0](place)) for name in tables.TABLES if "huffman" in name or
+                    name == "zfp_index_h200"}
+        self.assertEqual(len(rows), 5)
+        for name, found in rows.items():
+            with self.subTest(table=name):
+                self.assertEqual({len(row) for row in found}, {len(tables.like(name).columns)})
+        self.assertEqual([row[2] for row in rows["huffman_merge_h100"]], ["64"] * 3)
+        self.assertEqual([row[0] for row in rows["huffman_symbols_h100"]], ["32", "64"])
+
     def test_what_is_missing_leaves_a_table_as_it_is(self):
         place = self.place()
         self.assertIn("left as it is", tables.measure("peers_sdrbench", place))
