@@ -9,7 +9,7 @@
 #include "app/commands/commands.hpp"
 #include "app/output/interruption.hpp"
 #include "app/report/failure.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::app {
 

@@ -8,7 +8,7 @@
 #include "bench/measure/scratch_file.hpp"
 #include "codec/frames/call_times.hpp"
 #include "codec/frames/device_buffers.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi {
 

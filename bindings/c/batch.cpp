@@ -11,7 +11,7 @@
 #include "codec/frames/device_memory.hpp"
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/settings/settings.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::api {
 

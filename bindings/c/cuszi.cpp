@@ -22,7 +22,7 @@
 #include "codec/quality/archive_quality.hpp"
 #include "codec/quality/target_search.hpp"
 #include "codec/settings/option_table.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::api {
 

@@ -12,7 +12,7 @@
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/field_batch.hpp"
 #include "codec/frames/device_memory.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::api {
 

@@ -22,7 +22,7 @@
 #include "codec/frames/track_times.hpp"
 #include "codec/io/background.hpp"
 #include "core/base/growing_memory.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi {
 

@@ -6,7 +6,7 @@
 
 #include "codec/frames/device_memory.hpp"
 #include "core/base/error.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi {
 

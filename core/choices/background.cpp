@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "core/base/wide_vectors.hpp"
-
 namespace cuszi {
 
 namespace {
@@ -59,14 +57,10 @@ std::span<const double> near(std::span<const double> sorted, double from, double
 /// The sum of term(x) over the values. Terms are integers, so that their order is free.
 template <class Term>
 double sum_of(std::span<const double> values, const Term& term) {
-  return with_wide_vectors([&] {
-    const double* const value = values.data();
-    const std::size_t count = values.size();
-    double sum = 0;
+  double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::size_t i = 0; i < count; ++i) sum += term(value[i]);
-    return sum;
-  });
+  for (std::size_t i = 0; i < values.size(); ++i) sum += term(values[i]);
+  return sum;
 }
 
 /// Their mean, by integers.

@@ -4,192 +4,11 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/wide_vectors.hpp"
 #include "core/field/sparse_list.hpp"
 
 namespace cuszi {
 
 namespace {
-
-/// token_of_magnitude() of every one.
-std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
-  std::array<std::uint8_t, max_magnitude + 1> tokens{};
-  for (unsigned m = 0; m < tokens.size(); ++m) {
-    tokens.at(m) = static_cast<std::uint8_t>(token_of_magnitude(static_cast<std::uint8_t>(m)));
-  }
-  return tokens;
-}
-
-/// A sample feature by feature, so that loops over its points vectorise; without the features that
-/// no point has, what these add to sums is 0.
-class SampleColumns {
- public:
-  explicit SampleColumns(const EnergySample& sample)
-      : sample_(sample), points_(sample.features.size()) {
-    EnergyFeatures any{};
-    for (const EnergyFeatures& features : sample.features) {
-      for (unsigned i = 0; i < energy_features; ++i) any[i] |= features[i];
-    }
-    for (unsigned i = 0; i < energy_features; ++i) {
-      if (any[i] != 0) used_.push_back(i);
-    }
-    columns_.resize((used_.size() + 1) * points_);
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      for (std::size_t k = 0; k < points_; ++k) {
-        columns_[i * points_ + k] = sample.features[k][used_[i]];
-      }
-    }
-    std::copy(sample.magnitudes.begin(), sample.magnitudes.end(),
-              columns_.begin() + static_cast<std::ptrdiff_t>(used_.size() * points_));
-  }
-
-  EnergySums sums(const EnergyWeights& before) const {
-    ColumnSums found;
-    with_vectors([&](auto vectors) {
-      for (std::size_t first = 0; first < points_; first += chunk) {
-        add_chunk<decltype(vectors)::has_fma>(before, first, found);
-      }
-    });
-    EnergySums sums;
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      sums.right.at(used_[i]) = found.sum(i, used_.size());
-      for (std::size_t j = i; j < used_.size(); ++j) {
-        sums.matrix.at(used_[i]).at(used_[j]) = found.sum(i, j);
-      }
-    }
-    return sums;
-  }
-
-  /// What the group would cost with contexts by these weights.
-  Cost cost(const EnergyWeights& weights) const {
-    std::vector<Counts> counts(contexts_per_group, Counts{});
-    static const auto tokens = tokens_of_magnitudes();
-    std::array<std::uint8_t, chunk> buckets;
-    for (std::size_t first = 0; first < points_; first += chunk) {
-      const std::size_t count = std::min(chunk, points_ - first);
-      with_wide_vectors([&] {
-        std::int32_t estimates[chunk];
-        estimate(weights, first, estimates);
-        std::uint8_t* const out = buckets.data();
-#pragma omp simd
-        for (std::size_t k = 0; k < chunk; ++k) out[k] = bucket_by_exponent(estimates[k]);
-      });
-      for (std::size_t k = 0; k < count; ++k) {
-        ++counts[buckets[k]][tokens[sample_.magnitudes[first + k]]];
-      }
-    }
-    return energy_cost(std::move(counts), sample_.points);
-  }
-
- private:
-  static constexpr std::size_t chunk = 256;  ///< points that are worked on at a time
-  static constexpr std::size_t most_rows = energy_features + 1;
-  static constexpr std::size_t tile = 4;  ///< columns whose sums stay in registers
-  static constexpr std::size_t stride = most_rows + tile;
-
-  // A weight has 26 bits and a product of features at most 24. So that sums over 2^14 points stay
-  // exact in doubles, whose multiplications are quicker than those of integers of 64 bits, the
-  // halves of weights are summed up apart.
-  static constexpr int half = 1 << 13;
-
-  struct ColumnSums {
-    double high[most_rows][stride] = {};
-    double low[most_rows][stride] = {};
-
-    std::int64_t sum(std::size_t i, std::size_t j) const {
-      return static_cast<std::int64_t>(high[i][j]) * half + static_cast<std::int64_t>(low[i][j]);
-    }
-  };
-
-  /// weighted_sum() of the points of a chunk; 0 behind the last one.
-  void estimate(const EnergyWeights& weights, std::size_t first, std::int32_t* sums) const {
-    const std::size_t count = std::min(chunk, points_ - first);
-    std::fill_n(sums, chunk, 0);
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      const std::int32_t weight = weights[used_[i]];
-      const std::int32_t* const column = columns_.data() + i * points_ + first;
-#pragma omp simd
-      for (std::size_t k = 0; k < count; ++k) sums[k] += weight * column[k];
-    }
-  }
-
-  template <bool has_fma>
-  void add_chunk(const EnergyWeights& before, std::size_t first, ColumnSums& found) const {
-    const std::size_t count = std::min(chunk, points_ - first);
-    double rows[stride][chunk];
-    for (std::size_t i = 0; i <= used_.size() + tile - 1; ++i) {
-      const std::size_t filled = i <= used_.size() ? count : 0;
-      const std::int32_t* const column = columns_.data() + (filled != 0 ? i : 0) * points_ + first;
-      for (std::size_t k = 0; k < filled; ++k) rows[i][k] = column[k];
-      std::fill(rows[i] + filled, rows[i] + chunk, 0.0);
-    }
-    std::int32_t estimates[chunk];
-    estimate(before, first, estimates);
-    double high[chunk];
-    double low[chunk];
-#pragma omp simd
-    for (std::size_t k = 0; k < chunk; ++k) {
-      const std::int32_t weight = energy_fit_weight_by_doubles(estimates[k]);
-      const std::int32_t halves = weight / half;
-      high[k] = halves;
-      low[k] = weight - halves * half;
-    }
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      double of_high[chunk];
-      double of_low[chunk];
-      for (std::size_t k = 0; k < chunk; ++k) {
-        of_high[k] = high[k] * rows[i][k];
-        of_low[k] = low[k] * rows[i][k];
-      }
-      for (std::size_t j = i; j <= used_.size(); j += tile) {
-        add_tile<has_fma>(of_high, rows + j, found.high[i] + j);
-        add_tile<has_fma>(of_low, rows + j, found.low[i] + j);
-      }
-    }
-  }
-
-  /// Adds the products of a column with a few others.
-  template <bool has_fma>
-  static void add_tile(const double* column, const double (*others)[chunk], double* sums) {
-    static_assert(tile == 4);
-    double a = 0;
-    double b = 0;
-    double c = 0;
-    double d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
-    for (std::size_t k = 0; k < chunk; ++k) {
-      a = product_and_sum<has_fma>(column[k], others[0][k], a);
-      b = product_and_sum<has_fma>(column[k], others[1][k], b);
-      c = product_and_sum<has_fma>(column[k], others[2][k], c);
-      d = product_and_sum<has_fma>(column[k], others[3][k], d);
-    }
-    sums[0] += a;
-    sums[1] += b;
-    sums[2] += c;
-    sums[3] += d;
-  }
-
-  /// Exact, fused or not.
-  template <bool has_fma>
-  static double product_and_sum(double a, double b, double sum) {
-    if constexpr (has_fma) return __builtin_fma(a, b, sum);
-    return sum + a * b;
-  }
-
-  const EnergySample& sample_;
-  std::size_t points_;
-  std::vector<unsigned> used_;         ///< features
-  std::vector<std::int32_t> columns_;  ///< of these, then of the magnitudes
-};
-
-/// The weights of a sample's own fit.
-EnergyWeights fit_sample(const SampleColumns& sample) {
-  EnergyWeights weights = default_weights;
-  for (int round = 0; round < energy_fit_rounds; ++round) {
-    if (!solve(sample.sums(weights), weights)) break;
-  }
-  return weights;
-}
 
 void put_weights(const EnergyWeights& weights, ByteWriter& out) {
   for (const std::int16_t w : weights) out.varint(zigzag(w));
@@ -206,10 +25,6 @@ Cost size_of_weights(const EnergyWeights& weights) {
 std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group) {
   const auto most = std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
   return of_group <= most ? points : ceil_div(most * points, of_group);
-}
-
-EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before) {
-  return SampleColumns(sample).sums(before);
 }
 
 bool solve(const EnergySums& sums, EnergyWeights& weights) {
@@ -247,20 +62,6 @@ ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& las
   offer(costs.none + a_byte, {WeightsKind::none, {}});
   if (costs.own) offer(*costs.own + a_byte + size_of_weights(own), {WeightsKind::own, own});
   return best;
-}
-
-ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last) {
-  if (sample.features.empty()) return {WeightsKind::remembered, last};
-  const SampleColumns columns(sample);
-  WeightCosts costs;
-  costs.remembered = columns.cost(last);
-  costs.none = columns.cost({});
-  EnergyWeights own{};
-  if (sample.features.size() >= fewest_energy_points) {
-    own = fit_sample(columns);
-    costs.own = columns.cost(own);
-  }
-  return choose_weights(costs, last, own);
 }
 
 std::vector<std::byte> write_weights(std::span<const ContextWeights> weights) {

@@ -58,13 +58,6 @@ class RememberedWeights {
 /// How many points of a class of `points` are sampled, if its group has `of_group`.
 std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group);
 
-/// Sampled points of a group: what is known of them before, and their magnitudes.
-struct EnergySample {
-  std::vector<EnergyFeatures> features;
-  std::vector<std::uint8_t> magnitudes;
-  std::uint64_t points = 0;  ///< that the sample stands for
-};
-
 /// The weight of a sample whose features have this weighted sum, 1 / (estimate + 0.03)^2 in units
 /// of 2^-15 and at least one of them. It is below 2^26 and features are at most max_slope, so sums
 /// over 2^14 samples stay below 2^63.
@@ -77,20 +70,6 @@ CUSZI_HD inline std::int64_t energy_fit_weight(std::int32_t weighted_sum) {
   const std::uint64_t weight =
       (std::uint64_t{energy_fit_scale} + energy * energy / 2) / (energy * energy);
   return weight != 0 ? static_cast<std::int64_t>(weight) : 1;
-}
-
-/// The weight that energy_fit_weight() gives, computed in doubles, whose division processors
-/// vectorise.
-inline std::int32_t energy_fit_weight_by_doubles(std::int32_t weighted_sum) {
-  constexpr std::int32_t enough = 1 << 23;  // from here on the weight is 1, and squares are exact
-  const auto most = static_cast<std::int32_t>(enough - energy_fit_floor);
-  const std::int32_t sum = std::clamp(weighted_sum, 0, most);
-  const auto energy = static_cast<double>(sum + static_cast<std::int32_t>(energy_fit_floor));
-  const double square = energy * energy;
-  const double dividend = static_cast<double>(energy_fit_scale) + square / 2;
-  const auto quotient = static_cast<std::int32_t>(dividend / square);
-  const bool is_rounded_up = quotient * square > dividend;
-  return std::max(quotient - static_cast<std::int32_t>(is_rounded_up), 1);
 }
 
 /// The normal equations of a round; of the matrix the upper triangle.
@@ -106,9 +85,6 @@ struct EnergySums {
     }
   }
 };
-
-/// The sums of a round by the weights of the round before.
-EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before);
 
 // The rounds of a sample's own fit, from the default weights on; one without a solution ends them.
 inline constexpr int energy_fit_rounds = 3;
@@ -155,10 +131,6 @@ struct WeightCosts {
 ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
                               const EnergyWeights& own);
 
-/// Chooses the weights of a group by a sample in the host's memory: `last`, none, or weights fitted
-/// to the sample, whichever cost least with their side information.
-ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last);
-
 /// Calls each(class) for the first class of each group of a pass.
 template <class T, class Each>
 void for_each_group(const FramePlan<T>& plan, const Pass& pass, const Each& each) {
@@ -168,20 +140,6 @@ void for_each_group(const FramePlan<T>& plan, const Pass& pass, const Each& each
     ++group;
     each(c.points);
   }
-}
-
-/// The weights of the groups of a pass, each chosen by sample_of(group). Own ones are remembered.
-template <class T, class SampleOf>
-std::vector<ContextWeights> choose_weights(const FramePlan<T>& plan, const Pass& pass,
-                                           RememberedWeights& remembered,
-                                           const SampleOf& sample_of) {
-  std::vector<ContextWeights> weights;
-  for_each_group(plan, pass, [&](const PointClass& first) {
-    EnergyWeights& last = remembered.of(first);
-    weights.push_back(choose_weights(sample_of(first.group), last));
-    if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
-  });
-  return weights;
 }
 
 /// No bytes if all groups use remembered weights.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/wide_vectors.hpp"
-
 namespace cuszi {
 
 namespace {
@@ -73,29 +71,6 @@ ClassCost cost_of(const ClassErrors& errors, std::uint64_t points, double noise,
   return result;
 }
 
-/// Adds the errors of a block's samples: residual_of() them, by their neighbour_spread().
-void add_errors(const Observations& sample, std::size_t block, const Shares& unknowns,
-                double half_step, ClassErrors& errors) {
-  double residuals[sum_lanes];
-  double apart[sum_lanes] = {};
-  std::copy_n(sample.targets(block), sum_lanes, residuals);
-  for (unsigned i = 0; i < sample.unknowns(); ++i) {
-    const double* const row = sample.row(block, i);
-    for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-      residuals[lane] -= unknowns[i] * row[lane];
-      apart[lane] += magnitude_of(row[lane]);
-    }
-  }
-  for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
-    if (sample.taking_part(block)[lane] == 0) continue;
-    const double mean = sample.unknowns() == 0 ? 0 : apart[lane] / sample.unknowns();
-    ClassErrors::Some& some =
-        errors.errors.at(static_cast<std::size_t>(error_bin_of(error_size(mean, half_step))));
-    ++some.count;
-    some.size += error_size(residuals[lane], half_step);
-  }
-}
-
 }  // namespace
 
 std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points) {
@@ -109,23 +84,6 @@ double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
   const Shares shares =
       coefficients.empty() ? preset_unknowns(points, stencil) : unknowns_of(coefficients);
   return noise_gain(shares, stencil.size - 1U, stencil);
-}
-
-ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
-                      double bound, double half_step) {
-  ClassErrors errors;
-  if (sample.unknowns() != 0 && sample.used() >= least_sampled_fit) {
-    errors.coefficients = solve_stencil(sample, stencil, points, bound);
-  }
-  errors.noise_gain = noise_gain_of(errors.coefficients, points, stencil);
-  const Shares unknowns = errors.coefficients.empty() ? preset_unknowns(points, stencil)
-                                                      : unknowns_of(errors.coefficients);
-  with_wide_vectors([&] {
-    for (std::size_t block = 0; block < sample.blocks(); ++block) {
-      add_errors(sample, block, unknowns, half_step, errors);
-    }
-  });
-  return errors;
 }
 
 Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,

@@ -64,11 +64,6 @@ std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points
 double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
                      const Stencil& stencil);
 
-/// The errors of a sample with coefficients fitted to it, if it is large enough, else with the
-/// preset. `bound` is the fit_bound() of the class's level, `half_step` that of level 1.
-ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
-                      double bound, double half_step);
-
 /// About what all points cost with the level-wise bounds of these parameters; the classes are those
 /// of the schedule that their lattice makes.
 Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/base/wide_vectors.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "core/base/floating_point.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi::cpu {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::cpu {
 

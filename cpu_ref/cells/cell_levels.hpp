@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/wide_vectors.hpp"
 #include "core/cells/grid.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/quantiser.hpp"
 #include "core/cells/weights.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <type_traits>
 
-#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 

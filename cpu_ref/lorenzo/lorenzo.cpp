@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/base/wide_vectors.hpp"
 #include "core/lorenzo/lorenzo_rounding.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 

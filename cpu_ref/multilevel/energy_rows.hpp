@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/base/wide_vectors.hpp"
 #include "core/multilevel/energy.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/wide_vectors.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
 

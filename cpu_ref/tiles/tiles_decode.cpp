@@ -1,8 +1,8 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/base/wide_vectors.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/tiles/tile_bytes.hpp"
 #include "cpu_ref/tiles/tile_lanes.hpp"
 #include "cpu_ref/tiles/tiles.hpp"

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "core/base/wide_vectors.hpp"
 #include "core/tuning/fit_sample.hpp"
-#include "core/tuning/stencil_fit.hpp"
 #include "cpu_ref/base/raster.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/multilevel/neighbours.hpp"
+#include "cpu_ref/tuning/stencil_fit.hpp"
 
 namespace cuszi::cpu {
 

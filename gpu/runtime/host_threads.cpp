@@ -6,7 +6,7 @@
 #include <mutex>
 #include <system_error>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::gpu {
 

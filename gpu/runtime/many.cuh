@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

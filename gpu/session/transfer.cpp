@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "gpu/runtime/arena.hpp"
 #include "gpu/runtime/stream.hpp"
 #include "gpu/session/sessions.hpp"

@@ -11,7 +11,7 @@
 
 namespace cuszi::gpu {
 
-/// The sampled points of a class (compare core's Observations), where they are on the device.
+/// The sampled points of a class (compare cpu::Observations), where they are on the device.
 template <class T>
 struct ClassSample {
   const ClassPlan<T>* plan;

@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// Fits the context weights of the groups of each pass to samples; equals core's
+/// Fits the context weights of the groups of each pass to samples; equals the CPU's
 /// choose_weights(). Own weights of a group are kept in `remembered`. The host waits once for all
 /// passes.
 template <class T>

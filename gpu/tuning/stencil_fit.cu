@@ -92,7 +92,7 @@ class BinSums {
   std::uint32_t counts_[scale_bins];
 };
 
-/// core's bin_scales(), a thread a sample; leaves residuals where weights will be.
+/// cpu::bin_scales(), a thread a sample; leaves residuals where weights will be.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     find_scales(const ClassSample<T>* samples, ClassFit* fits) {
@@ -395,7 +395,7 @@ __global__ void __launch_bounds__(stencil_threads)
   if (k == 0 && fit.goes_on) keep_fit(fit, sample.unknowns, result.fitted);
 }
 
-/// The fits of all classes, with core's solve_stencil() done. Classes with fewer samples than
+/// The fits of all classes, with cpu::solve_stencil() done. Classes with fewer samples than
 /// `fewest` are not fitted.
 template <class T>
 ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {

@@ -13,7 +13,7 @@ struct FittedClass {
   Coefficients list() const { return {coefficients.begin(), coefficients.begin() + count}; }
 };
 
-/// Fits the coefficients of all classes to their samples, as core's fit_stencil() does.
+/// Fits the coefficients of all classes to their samples, as cpu::fit_stencil() does.
 template <class T>
 void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FittedClass* fits);
 
@@ -24,7 +24,7 @@ struct SampledErrors {
   std::array<unsigned long long, error_bins> sizes{};  ///< sums of error_size()
 };
 
-/// Adds the errors of all classes' samples to `classes`, as core's errors_of() defines them.
+/// Adds the errors of all classes' samples to `classes`, as cpu::errors_of() defines them.
 /// `half_step` is that of level 1.
 template <class T>
 void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, double half_step,

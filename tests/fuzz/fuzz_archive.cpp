@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "tests/support/hostile_archive.hpp"
 
 /// Reads the input as an archive.

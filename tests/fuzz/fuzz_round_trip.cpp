@@ -5,7 +5,7 @@
 
 #include "codec/archive/archive_reader.hpp"
 #include "codec/frames/backend_choice.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/local_bounds.hpp"

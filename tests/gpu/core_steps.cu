@@ -102,13 +102,15 @@ SolvedRound solve_on_device(const StencilEquations& equations) {
   return round.to_host().front();
 }
 
-EnergySums energy_sums_on_device(const EnergySample& sample, const EnergyWeights& before) {
-  DeviceArray<EnergyFeatures> features(std::span<const EnergyFeatures>(sample.features));
-  DeviceArray<std::uint8_t> magnitudes(std::span<const std::uint8_t>(sample.magnitudes));
+EnergySums energy_sums_on_device(std::span<const EnergyFeatures> features,
+                                 std::span<const std::uint8_t> magnitudes,
+                                 const EnergyWeights& before) {
+  DeviceArray<EnergyFeatures> device_features(features);
+  DeviceArray<std::uint8_t> device_magnitudes(magnitudes);
   DeviceArray<EnergySums> sums(1);
-  const std::uint64_t count = sample.features.size();
-  add_samples<<<blocks_for(count), threads>>>(features.get(), magnitudes.get(), count, before,
-                                              sums.get());
+  const std::uint64_t count = features.size();
+  add_samples<<<blocks_for(count), threads>>>(device_features.get(), device_magnitudes.get(), count,
+                                              before, sums.get());
   check_launch("add_samples");
   return sums.to_host().front();
 }

@@ -66,6 +66,8 @@ std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>&
                                            std::span<const std::uint8_t> magnitudes);
 SolvedRound solve_on_device(const StencilEquations& equations);
 /// The sums of a round of an energy fit, samples spread over threads in no order.
-EnergySums energy_sums_on_device(const EnergySample& sample, const EnergyWeights& before);
+EnergySums energy_sums_on_device(std::span<const EnergyFeatures> features,
+                                 std::span<const std::uint8_t> magnitudes,
+                                 const EnergyWeights& before);
 
 }  // namespace cuszi::test

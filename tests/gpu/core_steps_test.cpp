@@ -62,15 +62,15 @@ TEST_CASE("fits are the same on the host and on the device") {
     CHECK(round.shares == host.shares);
     CHECK(round.coefficients == host.coefficients);
 
-    EnergySample sample;
-    for (int k = 0; k < 5000; ++k) {
-      EnergyFeatures features{};
-      for (auto& f : features) f = static_cast<std::int32_t>(random.below(max_slope + 1));
-      sample.features.push_back(features);
-      sample.magnitudes.push_back(static_cast<std::uint8_t>(random.below(1 + max_magnitude)));
+    std::vector<EnergyFeatures> features(5000);
+    std::vector<std::uint8_t> magnitudes;
+    EnergySums sums;
+    for (EnergyFeatures& each : features) {
+      for (auto& f : each) f = static_cast<std::int32_t>(random.below(max_slope + 1));
+      magnitudes.push_back(static_cast<std::uint8_t>(random.below(1 + max_magnitude)));
+      sums.add(each, magnitudes.back(), energy_fit_weight(weighted_sum(default_weights, each)));
     }
-    const EnergySums sums = energy_sums(sample, default_weights);
-    const EnergySums other = energy_sums_on_device(sample, default_weights);
+    const EnergySums other = energy_sums_on_device(features, magnitudes, default_weights);
     CHECK(other.matrix == sums.matrix);
     CHECK(other.right == sums.right);
   }

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

@@ -1,4 +1,4 @@
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"

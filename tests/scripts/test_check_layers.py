@@ -32,6 +32,7 @@ class Order(unittest.TestCase):
             "core/lorenzo/lorenzo.cpp": '#include "core/base/dims.hpp"\n#include "core/lorenzo/lorenzo.hpp"\n',
             "codec/frames/backend_choice.cpp": '#include "cpu_ref/session/cpu_backend.hpp"\n'
                                                '#include "cuszi/gpu.hpp"\n',
+            "gpu/runtime/many.cuh": '#include "cpu_ref/base/thread_count.hpp"\n',
             "app/main.cpp": '#include "app/commands/run.hpp"\n'}), [])
 
     def test_a_folder_above_is_named(self):
@@ -40,9 +41,11 @@ class Order(unittest.TestCase):
 
     def test_a_room_above_is_named(self):
         self.assertEqual(faults({"core/base/dims.cpp": '#include "codec/io/buffer.hpp"\n',
-                                 "cpu_ref/field/scan.cpp": '#include "gpu/field/scan.cuh"\n'}),
+                                 "cpu_ref/field/scan.cpp": '#include "gpu/field/scan.cuh"\n',
+                                 "gpu/field/hash.cu": '#include "cpu_ref/field/scan.hpp"\n'}),
                          ["core/base/dims.cpp includes codec, which core is not to know",
-                          "cpu_ref/field/scan.cpp includes gpu, which cpu_ref is not to know"])
+                          "cpu_ref/field/scan.cpp includes gpu, which cpu_ref is not to know",
+                          "gpu/field/hash.cu includes cpu_ref, which gpu is not to know"])
 
     def test_files_beside_the_folders_are_named(self):
         self.assertEqual(faults({"core/odd.hpp": ""}), ["core/odd.hpp lies in no folder of core"])

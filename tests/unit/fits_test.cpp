@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/multilevel/code_position.hpp"
-#include "core/tuning/energy_fit.hpp"
-#include "core/tuning/stencil_fit.hpp"
+#include "cpu_ref/multilevel/energy_fit.hpp"
+#include "cpu_ref/tuning/stencil_fit.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
@@ -15,6 +15,9 @@
 namespace cuszi::test {
 
 namespace {
+
+using cpu::EnergySample;
+using cpu::Observations;
 
 bool agree(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
@@ -313,11 +316,12 @@ TEST_CASE("sums of energy fits do not overflow") {
   std::uint64_t different = 0;
   for (std::int64_t sum = -1; sum < 1 << 24; ++sum) {
     const auto estimate = static_cast<std::int32_t>(sum < 1 << 13 ? sum : sum + sum % 97);
-    different += energy_fit_weight(estimate) != energy_fit_weight_by_doubles(estimate) ? 1U : 0U;
+    different +=
+        energy_fit_weight(estimate) != cpu::energy_fit_weight_by_doubles(estimate) ? 1U : 0U;
     if (sum > 1 << 16) sum += 6;
   }
   CHECK(different == 0);
-  CHECK(energy_fit_weight_by_doubles(std::numeric_limits<std::int32_t>::max()) == 1);
+  CHECK(cpu::energy_fit_weight_by_doubles(std::numeric_limits<std::int32_t>::max()) == 1);
   const EnergySums sums = energy_sums(made_sample(16384, true), nothing);
   const double expected =
       16384.0 * static_cast<double>(energy_fit_weight(0)) * max_slope * max_slope;

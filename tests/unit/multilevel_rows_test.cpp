@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", f
       cpu::StencilObserver<TestType> view(plan.points, plan.stencil, plan.stencil, wanted);
       cpu::sample_class(frame.grid, plan.points, plan.stencil, wanted, 1e-3, values,
                         std::span(&view, 1));
-      const Observations sample = view.finish();
+      const cpu::Observations sample = view.finish();
       for (std::uint64_t k = 0; k < wanted; ++k) {
         const Index4 at = position_of(plan.points, raster_point(plan.points, k));
         const TestType* const value = values + offset_of(frame.grid, at);

@@ -32,7 +32,7 @@ ClassErrors expected_errors(const FramePlan<T>& frame, const ClassPlan<T>& plan,
   const PointClass& points = plan.points;
   const double bound = fit_bound(params, points.level);
   const std::uint64_t wanted = sampled_cost_points(points.points(), values.size());
-  Observations sample(plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U, wanted);
+  cpu::Observations sample(plan.stencil.size == 0 ? 0 : plan.stencil.size - 1U, wanted);
   for (std::uint64_t k = 0; k < wanted; ++k) {
     const Index4 at =
         position_of(points, raster_point(points, sampled_point(k, wanted, points.points())));

@@ -1,4 +1,4 @@
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace cuszi {
+namespace cuszi::cpu {
 
 // Hot loops are also compiled for AVX2 and AVX-512 and chosen at run time. Results are the same:
 // iterations are independent, and only explicit FMAs are fused (-ffp-contract=off).
@@ -74,4 +74,4 @@ auto with_vectors(const Work& work) {
 
 #endif
 
-}  // namespace cuszi
+}  // namespace cuszi::cpu

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/tuning/stencil_fit.hpp"
+
+namespace cuszi::cpu {
+
+/// The sampled points of a class, 32 side by side: sample k is lane k mod 32 of block k / 32, also
+/// if it takes no part.
+class Observations {
+ public:
+  Observations(unsigned unknowns, std::uint64_t samples);
+
+  unsigned unknowns() const { return unknowns_; }
+  std::uint64_t samples() const { return samples_; }
+  std::size_t blocks() const { return values_.size() / block_size(); }
+  std::uint64_t used() const;
+
+  /// Takes sample k.
+  void set(std::uint64_t k, const Observation& seen, double bound) {
+    const std::size_t block = k / sum_lanes;
+    const std::size_t lane = k % sum_lanes;
+    targets(block)[lane] = seen.target;
+    taking_part(block)[lane] = seen.is_used ? 1 : 0;
+    bins_[k] = curvature_key(seen.curvature, bound);
+  }
+  /// Sorts the samples into bins of about as many each, by the curvature of the field there.
+  void make_bins();
+
+  /// 32 numbers: of one unknown of a block's samples, of their targets, whether they take part (1
+  /// or 0).
+  double* row(std::size_t block, unsigned unknown) {
+    return values_.data() + block * block_size() + unknown * sum_lanes;
+  }
+  const double* row(std::size_t block, unsigned unknown) const {
+    return values_.data() + block * block_size() + unknown * sum_lanes;
+  }
+  double* targets(std::size_t block) { return row(block, unknowns_); }
+  const double* targets(std::size_t block) const { return row(block, unknowns_); }
+  double* taking_part(std::size_t block) { return row(block, unknowns_ + 1); }
+  const double* taking_part(std::size_t block) const { return row(block, unknowns_ + 1); }
+
+  std::uint8_t& bin(std::uint64_t k) { return bins_[k]; }
+  std::uint8_t bin(std::uint64_t k) const { return bins_[k]; }
+
+ private:
+  std::size_t block_size() const { return (unknowns_ + 2) * sum_lanes; }
+
+  unsigned unknowns_;
+  std::uint64_t samples_;
+  std::vector<double> values_;
+  std::vector<std::uint8_t> bins_;  ///< first keys of the curvature
+};
+
+/// How large residuals are in each bin with these shares.
+BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
+
+/// The equations of a round, whose weights follow from the shares of the round before: sums of 32
+/// partial ones (core/base/lane_sums).
+StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
+                                   const Shares& before);
+
+/// Coefficients after all rounds of a fit, the first with the weights that follow from the preset.
+/// None if a round has no solution.
+Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
+                           const PointClass& points, double bound);
+
+/// Fits the coefficients of the class `points`; none if the preset is as good.
+Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
+                         const PointClass& points, double bound);
+
+}  // namespace cuszi::cpu
