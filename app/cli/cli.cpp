@@ -10,12 +10,9 @@
 #include <sstream>
 
 #include "app/cli/command_words.hpp"
-#include "app/cli/foreign_bounds.hpp"
-#include "app/cli/foreign_dims.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/option_groups.hpp"
 #include "app/cli/standard_streams.hpp"
-#include "app/cli/version.hpp"
 #include "codec/files/field_path.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/io/byte_source.hpp"

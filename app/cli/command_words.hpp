@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/dims.hpp"
+
 namespace cuszi::app {
 
 /// argv, including the program's name.
@@ -17,5 +19,15 @@ Words without_help_command(Words words);
 
 /// Throws UsageError with the corrected command if a word precedes one of `commands`.
 void refuse_misplaced_command(const Words& words, const std::vector<std::string>& commands);
+
+/// Throws UsageError with the corrected command for bounds in other compressors' syntax: -rel 1e-3,
+/// -M REL 1e-3, -A 0.1, -psnr 80.
+void refuse_foreign_bounds(const Words& words);
+
+Dims reversed(const Dims& dims);
+
+/// Throws UsageError with the corrected command for dims of SZ (`-3 500 500 100`) or cuSZ (`-l
+/// 500x500x100`), fastest first.
+void refuse_foreign_dims(const Words& words);
 
 }  // namespace cuszi::app

@@ -1,5 +1,3 @@
-#include "app/cli/foreign_bounds.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/cli/command_words.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::app {

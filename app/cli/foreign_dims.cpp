@@ -1,5 +1,3 @@
-#include "app/cli/foreign_dims.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/command_words.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/error.hpp"
 

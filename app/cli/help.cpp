@@ -6,7 +6,12 @@
 #include <sstream>
 #include <utility>
 
+#include "app/commit.hpp"
+#include "codec/files/container.hpp"
+#include "codec/frames/backend_choice.hpp"
 #include "codec/settings/option_table.hpp"
+#include "core/archive/archive.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 
 namespace cuszi::app {
 
@@ -68,6 +73,21 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return wrapped(option->get_description(), width - name_columns);
+}
+
+std::string version_text() {
+  std::string text = "cuszi " CUSZI_VERSION;
+  if (!commit.empty()) text += fmt::format(", commit {}", commit);
+  text += fmt::format("\narchive format {}\nSIMD {}\n", format_version, cpu::simd_in_use());
+  const auto toolkit = cuda_toolkit();
+  text += toolkit ? fmt::format("CUDA {}", *toolkit) : "without CUDA";
+  const auto add = [&](const char* library, const std::optional<std::string>& version) {
+    if (version) text += fmt::format("\n{} {}", library, *version);
+  };
+  add("HDF5", container_library(Format::hdf5));
+  add("NetCDF", container_library(Format::netcdf));
+  add("nvCOMP", nvcomp_version());
+  return text;
 }
 
 }  // namespace cuszi::app

@@ -19,4 +19,7 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
+/// Tool, format, libraries and device, in a few lines.
+std::string version_text();
+
 }  // namespace cuszi::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/cli/foreign_dims.hpp"
+#include "app/cli/command_words.hpp"
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_text.hpp"
 

@@ -10,7 +10,7 @@
 #include "codec/archive/zfp_import_export.hpp"
 #include "codec/field/field_name.hpp"
 #include "codec/frames/backend_choice.hpp"
-#include "codec/settings/target.hpp"
+#include "codec/settings/settings.hpp"
 
 namespace cuszi::app {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/cli/names.hpp"
+#include "app/cli/json.hpp"
 #include "codec/settings/limits.hpp"
 #include "core/base/error.hpp"
 #include "core/cells/quantiser.hpp"

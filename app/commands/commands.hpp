@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/cli/exit_code.hpp"
+#include "app/cli/cli.hpp"
 #include "app/cli/options.hpp"
 
 namespace cuszi::app {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "app/commands/commands.hpp"
-#include "app/output/file_identity.hpp"
+#include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
 #include "codec/field/fill_watch.hpp"

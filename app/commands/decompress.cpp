@@ -9,7 +9,6 @@
 #include "app/report/failure.hpp"
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
-#include "app/report/totals.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/files/npy.hpp"

@@ -12,7 +12,7 @@
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
 #include "codec/field/fill_watch.hpp"
-#include "codec/files/container_module.hpp"
+#include "codec/files/container.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/quality/quality_meter.hpp"
 #include "codec/settings/presets.hpp"

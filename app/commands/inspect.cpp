@@ -7,9 +7,8 @@
 #include "app/cli/parameters.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
-#include "app/output/file_identity.hpp"
+#include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
-#include "app/report/layout_report.hpp"
 #include "app/report/report.hpp"
 #include "codec/archive/archive_reader.hpp"
 

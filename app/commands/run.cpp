@@ -7,7 +7,7 @@
 #include "app/cli/cli.hpp"
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
-#include "app/output/interruption.hpp"
+#include "app/output/output_file.hpp"
 #include "app/report/failure.hpp"
 #include "cpu_ref/base/thread_count.hpp"
 

@@ -3,11 +3,10 @@
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/device_choice.hpp"
-#include "app/output/file_identity.hpp"
+#include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
-#include "app/report/totals.hpp"
 #include "codec/archive/archive_reader.hpp"
 
 namespace cuszi::app {

@@ -15,7 +15,7 @@ namespace cuszi::app {
 enum class Writer { by_handle, by_name };
 
 /// A file that appears whole or not at all. Until commit() it has no name, or a temporary one (see
-/// interruption.hpp) if that is unsupported or a library writes it. Follows links. Standard output
+/// set_unfinished()) if that is unsupported or a library writes it. Follows links. Standard output
 /// ("-"), devices and pipes are written directly.
 ///
 /// All functions throw OutputError. One may be open at a time.
@@ -69,5 +69,12 @@ class OutputFile final : public ByteSink {
   bool is_folder_synced_ = false;
   bool force_;
 };
+
+/// Removes the unfinished file on fatal signals and exit(). Exceeding the file size limit becomes a
+/// write error. For the whole process.
+void handle_interruptions();
+
+/// `path` must stay valid; null: nothing to remove.
+void set_unfinished(const char* path);
 
 }  // namespace cuszi::app

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/cli/exit_code.hpp"
+#include "app/cli/cli.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/options.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/io/byte_source.hpp"
+#include "core/base/units.hpp"
 
 namespace cuszi::app {
 
@@ -58,5 +60,30 @@ ExitCode for_each_file(const std::vector<std::string>& files, const FileReports&
   }
   return result;
 }
+
+/// Sizes and times of a successful input.
+struct FileWork {
+  ByteCount field_bytes = 0;
+  std::optional<ByteCount> archive_bytes;  ///< of a whole field
+  std::optional<double> seconds;           ///< of the transfer
+};
+
+/// Sums over inputs; failures are only counted.
+class Totals {
+ public:
+  explicit Totals(std::size_t files) : files_(files) {}
+
+  void add(const FileWork& file);
+
+  /// One line for several inputs, unless JSON or quiet.
+  void tell(const RunOptions& run) const;
+
+ private:
+  std::string text() const;
+
+  std::size_t files_;
+  std::size_t good_ = 0;
+  FileWork all_{0, 0, 0};
+};
 
 }  // namespace cuszi::app

@@ -1,11 +1,10 @@
-#include "app/report/layout_report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "app/cli/names.hpp"
+#include "app/cli/json.hpp"
+#include "app/report/report.hpp"
 #include "codec/field/field_name.hpp"
 #include "codec/field/layout_check.hpp"
 #include "core/base/error.hpp"

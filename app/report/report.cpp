@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/cli/names.hpp"
+#include "app/cli/json.hpp"
 #include "app/cli/standard_streams.hpp"
 
 namespace cuszi::app {

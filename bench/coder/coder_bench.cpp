@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/median.hpp"
 #include "bench/measure/workbench.hpp"
 #include "codec/field/field_source.hpp"
 #include "codec/frames/backend_choice.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/measure/chunk_place.hpp"
-#include "bench/measure/median.hpp"
+#include "bench/measure/workbench.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/frames/call_times.hpp"
 #include "core/base/error.hpp"

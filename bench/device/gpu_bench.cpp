@@ -14,7 +14,7 @@
 #include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
-#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device.hpp"
 
 namespace cuszi {
 

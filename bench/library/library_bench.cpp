@@ -13,7 +13,7 @@
 
 #include "bench/measure/workbench.hpp"
 #include "codec/field/field_source.hpp"
-#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
 #include "cuszi/cuszi.h"

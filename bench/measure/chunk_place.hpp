@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "core/backend/backend.hpp"
 #include "core/base/growing_memory.hpp"
 

@@ -1,11 +1,32 @@
 #pragma once
 
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "codec/field/field_source.hpp"
+#include "codec/io/byte_sink.hpp"
+#include "codec/io/file_descriptor.hpp"
 #include "core/backend/transfer.hpp"
 
 namespace cuszi {
+
+/// An unlinked file in TMPDIR. All functions throw OutputError.
+class ScratchFile final : public ByteSink {
+ public:
+  ScratchFile();
+
+  void write(Bytes bytes) override;
+  bool takes_any_order() const override { return true; }
+  void write_at(ByteCount offset, Bytes bytes) override;
+
+  /// Opens the file.
+  std::string path() const;
+
+ private:
+  FileDescriptor file_;
+  std::mutex writing_;  ///< a file takes one writer at a time
+};
 
 /// Seconds of each part of the path from file over device to archive, and back, alone: a limit for
 /// overlapped runs.

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "bench/measure/median.hpp"
-#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 
 namespace cuszi {
 

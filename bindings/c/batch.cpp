@@ -1,12 +1,14 @@
 #include "bindings/c/batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "bindings/c/first_of_many.hpp"
 #include "bindings/c/options.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "codec/frames/frame_scheduler.hpp"
@@ -14,6 +16,23 @@
 #include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::api {
+
+void FirstOfMany::add(std::size_t number, cuszi_status status, const char* text) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (count_++ != 0 && number > number_) return;
+  number_ = number;
+  status_ = status;
+  try {
+    text_ = text;
+  } catch (const std::bad_alloc&) {
+    text_.clear();
+  }
+}
+
+std::string FirstOfMany::text(std::string_view each) const {
+  const std::string others = count_ == 1 ? "" : fmt::format(" (and {} more)", count_ - 1);
+  return fmt::format("{} {}: {}{}", each, number_, text_, others);
+}
 
 namespace {
 

@@ -3,12 +3,35 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bindings/c/context.hpp"
 #include "core/base/units.hpp"
+#include "cuszi/cuszi.h"
 
 namespace cuszi::api {
+
+/// Keeps the lowest number's message; thread-safe.
+class FirstOfMany {
+ public:
+  void add(std::size_t number, cuszi_status status, const char* text) noexcept;
+
+  bool is_there() const { return count_ != 0; }
+  cuszi_status status() const { return status_; }
+  /// "member 7: ... (and 2 more)"
+  std::string text(std::string_view each) const;
+
+ private:
+  std::mutex mutex_;  ///< guards the rest
+  std::size_t count_ = 0;
+  std::size_t number_ = 0;
+  cuszi_status status_ = CUSZI_OK;
+  std::string text_;
+};
 
 /// Calls part(track) for each track, in threads as far as available; track 0 is the caller's.
 void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part);
@@ -34,5 +57,12 @@ struct BatchWork {
 void run_batch(cuszi_context& context, const cuszi_options* options,
                std::span<const std::size_t> members, const BatchWork& batch,
                const MemberWork& work);
+
+/// Processes members that can share a device's launches and waits; archives may be on the host.
+/// Returns the indices of the others, also failed ones, to process singly.
+std::vector<std::size_t> compress_together(cuszi_context& context, const cuszi_options* options,
+                                           std::span<cuszi_compression> members);
+std::vector<std::size_t> decompress_together(cuszi_context& context, const cuszi_options* options,
+                                             std::span<cuszi_decompression> members);
 
 }  // namespace cuszi::api

@@ -1,5 +1,3 @@
-#include "bindings/c/device_batch.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -8,7 +6,6 @@
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/options.hpp"
-#include "bindings/c/remembering.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/field_batch.hpp"
 #include "codec/frames/device_memory.hpp"

@@ -1,7 +1,6 @@
-#include "bindings/c/field_buffer.hpp"
-
 #include <fmt/format.h>
 
+#include "bindings/c/single_call.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "core/base/error.hpp"
 

@@ -4,10 +4,10 @@
 #include <functional>
 #include <optional>
 
+#include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
-#include "bindings/c/first_of_many.hpp"
 #include "bindings/c/stream_calls.hpp"
-#include "codec/io/call_queue.hpp"
+#include "codec/io/background.hpp"
 
 namespace cuszi::api {
 

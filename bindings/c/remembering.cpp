@@ -1,14 +1,13 @@
-#include "bindings/c/remembering.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "bindings/c/options.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/frames/device_memory.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 
 namespace cuszi::api {
 

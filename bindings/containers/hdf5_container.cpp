@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "bindings/containers/hdf5_objects.hpp"
-#include "bindings/containers/hdf5_variable.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {

@@ -1,8 +1,6 @@
-#include "bindings/containers/hdf5_dataset.hpp"
-
 #include "bindings/containers/blocks.hpp"
-#include "bindings/containers/filter_numbers.hpp"
-#include "bindings/containers/hdf5_values.hpp"
+#include "bindings/containers/hdf5_handle.hpp"
+#include "bindings/containers/hdf5_objects.hpp"
 #include "core/base/growing_memory.hpp"
 
 namespace cuszi::hdf5 {

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "bindings/containers/hdf5_attributes.hpp"
-#include "bindings/containers/hdf5_dataset.hpp"
+#include "bindings/containers/hdf5_references.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::hdf5 {

@@ -35,4 +35,10 @@ class ReferenceMap {
   std::map<haddr_t, std::string> paths_;
 };
 
+/// Copies attributes, in order, and the comment; references need translate_attributes().
+void copy_attributes(hid_t from, hid_t to, const ReferenceMap& references, const Names& names);
+
+/// Redirects references to the file of `to`.
+void translate_attributes(hid_t from, hid_t to, const ReferenceMap& references, const Names& names);
+
 }  // namespace cuszi::hdf5

@@ -1,11 +1,10 @@
-#include "bindings/containers/hdf5_variable.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <cstring>
 
-#include "bindings/containers/hdf5_values.hpp"
+#include "bindings/containers/hdf5_container.hpp"
+#include "bindings/containers/hdf5_handle.hpp"
 
 namespace cuszi::hdf5 {
 

@@ -4,8 +4,7 @@
 #include <array>
 
 #include "bindings/containers/hdf5_handle.hpp"
-#include "bindings/containers/netcdf_copy.hpp"
-#include "bindings/containers/netcdf_variable.hpp"
+#include "bindings/containers/netcdf.hpp"
 #include "codec/files/container.hpp"
 #include "core/base/error.hpp"
 

@@ -1,5 +1,3 @@
-#include "bindings/containers/netcdf_copy.hpp"
-
 #include <netcdf.h>
 
 #include <algorithm>
@@ -7,8 +5,7 @@
 #include <utility>
 
 #include "bindings/containers/blocks.hpp"
-#include "bindings/containers/filter_numbers.hpp"
-#include "bindings/containers/netcdf_variable.hpp"
+#include "bindings/containers/netcdf.hpp"
 #include "core/base/error.hpp"
 #include "core/base/growing_memory.hpp"
 

@@ -1,11 +1,10 @@
-#include "bindings/containers/netcdf_variable.hpp"
-
 #include <netcdf.h>
 
 #include <array>
 #include <cerrno>
 
 #include "bindings/containers/hdf5_handle.hpp"
+#include "bindings/containers/netcdf.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi::netcdf {

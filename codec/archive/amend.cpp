@@ -6,11 +6,10 @@
 #include <memory>
 #include <span>
 
-#include "codec/archive/amended_points.hpp"
+#include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
-#include "codec/archive/archive_writer.hpp"
 #include "codec/field/field_source.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/field/sparse_list.hpp"
 
 namespace cuszi {

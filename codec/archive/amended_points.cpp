@@ -1,11 +1,10 @@
-#include "codec/archive/amended_points.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <span>
 
+#include "codec/archive/amend.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
 #include "core/field/mask.hpp"

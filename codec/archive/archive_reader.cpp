@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
-#include "core/base/hash.hpp"
 
 namespace cuszi {
 

@@ -12,11 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "codec/archive/amended_points.hpp"
+#include "codec/archive/amend.hpp"
 #include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
-#include "codec/frames/device_buffers.hpp"
 #include "codec/frames/frame_prefetcher.hpp"
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"

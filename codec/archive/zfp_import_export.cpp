@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "codec/archive/archive_writer.hpp"
+#include "codec/archive/archive_output.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/chunk_index.hpp"
 #include "core/pipeline/frame_check.hpp"

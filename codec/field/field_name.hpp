@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "codec/io/byte_order.hpp"
+#include "codec/io/byte_source.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "core/field/constant.hpp"
+#include "core/base/lossless.hpp"
 #include "core/field/sample.hpp"
 #include "cpu_ref/field/scan.hpp"
 

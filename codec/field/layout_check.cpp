@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "codec/io/byte_order.hpp"
+#include "codec/io/byte_source.hpp"
 
 namespace cuszi {
 

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "codec/files/field_path.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
-#include "core/field/value_bound.hpp"
+#include "core/field/bound.hpp"
 
 namespace cuszi {
 
@@ -86,5 +87,12 @@ inline constexpr const char* open_container_symbol = "cuszi_open_container";
 
 using ContainerLibrary = void(std::string& version);
 inline constexpr const char* container_library_symbol = "cuszi_container_library";
+
+/// Opens a file. Loads the format's module, beside libcuszi, on first use. Throws InputError, or
+/// DeviceError without the module.
+std::unique_ptr<Container> open_container(Format format, const std::string& path);
+
+/// Library version; nullopt without module or library.
+std::optional<std::string> container_library(Format format);
 
 }  // namespace cuszi

@@ -6,8 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "codec/files/container_module.hpp"
-#include "codec/files/fortran_source.hpp"
+#include "codec/files/container.hpp"
 #include "codec/files/npy.hpp"
 #include "codec/files/variable_source.hpp"
 #include "core/base/error.hpp"

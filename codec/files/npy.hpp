@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "codec/files/container.hpp"
-#include "codec/io/byte_order.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/dims.hpp"
 #include "core/base/dtype.hpp"
+#include "core/base/growing_memory.hpp"
 
 namespace cuszi {
 
@@ -30,5 +32,27 @@ NpyArray npy_array(const FileSource& file);
 
 /// Header of an array in C order.
 std::string npy_header(DType dtype, ByteOrder order, const Dims& dims);
+
+/// A Fortran-order NumPy file in C order, loaded by the first read.
+class FortranSource final : public ByteSource {
+ public:
+  FortranSource(std::unique_ptr<FileSource> file, NpyArray array);
+
+  std::string name() const override { return file_->name(); }
+  std::size_t read(MutableBytes out) override;
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override;
+  std::optional<ByteCount> size() const override { return array_.bytes(); }
+  void expect_unchanged() const override { file_->expect_unchanged(); }
+  int descriptor() const override { return file_->descriptor(); }
+  void seek(ByteCount offset) override { at_ = offset; }
+  ByteCount skip(ByteCount count) override;
+
+ private:
+  std::unique_ptr<FileSource> file_;
+  NpyArray array_;
+  ByteCount at_ = 0;
+  mutable std::once_flag once_;
+  mutable Buffer values_;
+};
 
 }  // namespace cuszi

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codec/field/field_source.hpp"
-#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi {

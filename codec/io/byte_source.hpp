@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codec/io/file_descriptor.hpp"
+#include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
 
 namespace cuszi {
@@ -107,5 +108,10 @@ inline bool is_standard_stream(const std::string& path) { return path == "-"; }
 inline std::string input_name(const std::string& path) {
   return is_standard_stream(path) ? "standard input" : path;
 }
+
+enum class ByteOrder { little, big };
+
+/// Converts between `order` and native order, in place.
+void to_native(MutableBytes values, DType dtype, ByteOrder order);
 
 }  // namespace cuszi

@@ -6,7 +6,6 @@
 
 #include "codec/field/field_source.hpp"
 #include "core/base/error.hpp"
-#include "cpu_ref/field/fidelity.hpp"
 #include "cpu_ref/field/metrics.hpp"
 
 namespace cuszi {

@@ -5,7 +5,6 @@
 #include "core/backend/backend.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/selection.hpp"
-#include "core/field/value_bound.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {

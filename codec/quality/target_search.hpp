@@ -6,7 +6,7 @@
 
 #include "codec/archive/field_codec.hpp"
 #include "codec/quality/quality_meter.hpp"
-#include "codec/settings/target.hpp"
+#include "codec/settings/settings.hpp"
 
 namespace cuszi {
 

@@ -1,5 +1,3 @@
-#include "codec/settings/option_setters.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

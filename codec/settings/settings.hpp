@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "codec/settings/limits.hpp"
-#include "codec/settings/target.hpp"
 #include "core/field/asked_bounds.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/config.hpp"
@@ -14,6 +14,27 @@
 #include "cuszi/cuszi.h"
 
 namespace cuszi {
+
+/// Replaces a bound.
+struct Target {
+  enum class Kind {
+    psnr,   ///< at least `value` dB, smallest size
+    ratio,  ///< at least `value`, smallest error
+  };
+  Kind kind = Kind::psnr;
+  double value = 0;
+};
+
+inline bool is_possible(const Target& target) {
+  if (target.kind == Target::Kind::psnr) return target.value > 0 && target.value <= most_psnr;
+  return target.value >= 1 && target.value <= most_ratio;
+}
+
+/// `reached` is a PSNR or ratio.
+inline bool is_met(const Target& target, double reached) { return reached >= target.value; }
+
+/// "psnr:80".
+std::string to_string(const Target& target);
 
 struct DeviceChoice {
   enum class Kind { automatic, cpu, cuda };

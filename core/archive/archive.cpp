@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "core/base/bytes.hpp"
-#include "core/base/hash.hpp"
 
 namespace cuszi {
 

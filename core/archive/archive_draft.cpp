@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/field/constant.hpp"
+#include "core/base/lossless.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/tiles/tiles.hpp"
 

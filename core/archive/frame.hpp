@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/archive/predictor.hpp"
+#include "core/base/bytes.hpp"
 #include "core/base/dims.hpp"
-#include "core/base/hash.hpp"
 #include "core/base/units.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/local_bounds.hpp"

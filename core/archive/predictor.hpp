@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/cells/params.hpp"
-#include "core/coders/pass_shape.hpp"
+#include "core/coders/ans_chain.hpp"
 #include "core/interp/interp.hpp"
 #include "core/lorenzo/lorenzo.hpp"
 #include "core/multilevel/multilevel.hpp"

@@ -33,4 +33,9 @@ CUSZI_HD inline int trailing_zeros_of(std::uint64_t x) {
 #endif
 }
 
+/// 2^exponent as a double, for -1022 to 1023.
+CUSZI_HD inline double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 }  // namespace cuszi

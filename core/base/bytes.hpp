@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -86,5 +87,13 @@ class ByteReader {
   std::string what_;
   std::size_t at_ = 0;
 };
+
+inline constexpr ByteCount hash_block_bytes = 16 * 1024;
+
+/// The checksum of archives: XXH64 (seed 0) of the little-endian XXH64 hashes of `bytes`' 16 KiB
+/// blocks; an empty string has none. Blocks can be hashed in parallel.
+std::uint64_t block_hash(Bytes bytes);
+
+std::uint64_t combine_block_hashes(std::span<const std::uint64_t> hashes);
 
 }  // namespace cuszi

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
 
 namespace cuszi {
@@ -33,5 +35,14 @@ std::vector<std::byte> pack_values(Bytes values, ByteCount value_size);
 
 /// Inverse of pack_values(). Throws ArchiveError if `packed` does not fill `values` exactly.
 void unpack_values(Bytes packed, ByteCount value_size, MutableBytes values);
+
+/// `value` converted to `dtype`, its bits zero-extended.
+std::uint64_t bits_of(double value, DType dtype);
+
+/// The raw section of a constant frame: the value's bits, repeated until at least `least` bytes.
+std::vector<std::byte> encode_constant(std::uint64_t bits, DType dtype, ByteCount least);
+
+/// Inverse of encode_constant(). Throws ArchiveError if the values differ.
+std::uint64_t decode_constant(Bytes raw, DType dtype);
 
 }  // namespace cuszi

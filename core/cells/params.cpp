@@ -7,7 +7,7 @@
 
 #include "core/cells/anchors.hpp"
 #include "core/cells/quantiser.hpp"
-#include "core/field/radius.hpp"
+#include "core/field/quantizer.hpp"
 
 namespace cuszi {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/base/lane_sums.hpp"
+#include "core/base/least_squares.hpp"
 #include "core/cells/grid.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/quantiser.hpp"

@@ -1,18 +1,66 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/base/bits.hpp"
 #include "core/base/bytes.hpp"
-#include "core/coders/ans.hpp"
 #include "core/coders/ans_slots.hpp"
 #include "core/coders/ans_tables.hpp"
-#include "core/coders/pass_shape.hpp"
+#include "core/field/config.hpp"
 
 namespace cuszi {
+
+struct PassShape {
+  std::uint64_t points = 0;
+  std::size_t contexts = 1;  ///< of its codes
+};
+
+/// A half-open range.
+struct PassRange {
+  int first = 0;
+  int end = 0;
+};
+
+template <class Element>
+std::span<Element> of_range(std::span<Element> all, const PassRange& range) {
+  return all.subspan(static_cast<std::size_t>(range.first),
+                     static_cast<std::size_t>(range.end - range.first));
+}
+
+inline std::vector<PassRange> passes_of_levels(std::span<const int> level_of_pass) {
+  std::vector<PassRange> levels;
+  const auto passes = static_cast<int>(level_of_pass.size());
+  for (int pass = 0; pass < passes; ++pass) {
+    const auto i = static_cast<std::size_t>(pass);
+    if (pass == 0 || level_of_pass[i] != level_of_pass[i - 1]) levels.push_back({pass, pass});
+    levels.back().end = pass + 1;
+  }
+  return levels;
+}
+
+/// Interleaved rANS (Duda 2013; Giesen 2014) of quant-codes, with static tables per context.
+struct AnsParams {
+  static constexpr std::string_view name = "ans";
+  static constexpr CoderId id = CoderId::ans;
+  static constexpr bool uses_contexts = true;
+
+  std::uint32_t centre = 0;  ///< the code of a prediction error of 0
+  IndexKind index = IndexKind::hybrid;
+  std::uint32_t partition = 32;
+
+  static AnsParams draft(const FrameConfig& config, std::uint32_t centre) {
+    return {centre, config.index.kind, config.index.partition};
+  }
+
+  void write(ByteWriter& out) const;
+  /// Throws ArchiveError.
+  static AnsParams read(ByteReader& in);
+};
 
 // The codes of all passes of a level are one chain of slots, by pass, then by table. Only its head
 // is needed to decode it; the contexts then assign codes to points.

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "core/coders/ans.hpp"
+#include "core/coders/ans_chain.hpp"
 #include "core/coders/huffman.hpp"
 
 namespace cuszi {

@@ -5,12 +5,12 @@
 #include <limits>
 #include <optional>
 
+#include "core/field/bound.hpp"
 #include "core/field/restore_rules.hpp"
-#include "core/field/value_bound.hpp"
 
 namespace cuszi {
 
-/// The order of a sum that decides archives is fixed: lane_sums.hpp within a block of points, then
+/// The order of a sum that decides archives is fixed: LaneSums within a block of points, then
 /// block by block.
 inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
 

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/base/bytes.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
+#include "core/field/config.hpp"
 #include "core/field/restore_rules.hpp"
+#include "core/field/sample.hpp"
 
 namespace cuszi {
 
@@ -210,5 +213,13 @@ CUSZI_HD inline bool is_usable_half_step(double half_step, DType dtype) {
   return dtype == DType::f32 ? is_usable_half_step<float>(half_step)
                              : is_usable_half_step<double>(half_step);
 }
+
+/// The smallest power of two, at least 512, that leaves at most 2 sampled errors outside. `step` is
+/// the quantiser's.
+std::uint32_t choose_radius(const PredictorConfig& config, const ErrorOctaves& errors, double step);
+
+/// Throw ArchiveError.
+std::uint32_t read_radius(ByteReader& in);
+double read_half_step(ByteReader& in, DType dtype);
 
 }  // namespace cuszi

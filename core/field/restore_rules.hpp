@@ -3,7 +3,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "core/base/error.hpp"
 #include "core/field/mask.hpp"
 
 namespace cuszi {
@@ -17,7 +19,12 @@ struct IsoValues {
   std::size_t count = 0;
 
   /// Throws UsageError beyond max_count.
-  void add(double value);
+  void add(double value) {
+    if (count == max_count) {
+      throw UsageError("at most " + std::to_string(max_count) + " isovalues are possible");
+    }
+    values.at(count++) = value;
+  }
 };
 
 template <class T>

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/base/dtype.hpp"
-#include "core/field/value_bound.hpp"
+#include "core/field/bound.hpp"
 
 namespace cuszi {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/field/radius.hpp"
+#include "core/field/quantizer.hpp"
 
 namespace cuszi {
 

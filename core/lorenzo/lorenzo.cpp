@@ -1,6 +1,6 @@
 #include "core/lorenzo/lorenzo.hpp"
 
-#include "core/field/radius.hpp"
+#include "core/field/quantizer.hpp"
 
 namespace cuszi {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/base/bits.hpp"
-#include "core/field/radius.hpp"
+#include "core/field/quantizer.hpp"
 #include "core/field/sparse_list.hpp"
 
 namespace cuszi {

@@ -3,7 +3,6 @@
 
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
-#include "core/field/constant.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/pipeline.hpp"
 

@@ -6,7 +6,6 @@
 #include "core/base/lossless.hpp"
 #include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
-#include "core/field/constant.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/pipeline.hpp"

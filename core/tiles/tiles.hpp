@@ -47,7 +47,9 @@ struct TilesParams {
   CUSZI_HD bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
 
   void write(ByteWriter& out) const { out.put(half_step); }
-  static TilesParams read(ByteReader& in, const Extents3& extents, DType dtype);
+  static TilesParams read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
+    return {read_half_step(in, dtype)};
+  }
 
   friend bool operator==(const TilesParams&, const TilesParams&) = default;
 };

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/base/bit_width.hpp"
 #include "core/base/hd.hpp"
-#include "core/base/powers.hpp"
 
 namespace cuszi {
 

@@ -9,10 +9,10 @@
 #include "core/base/bytes.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/point_bits.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/field/sample.hpp"
-#include "core/field/value_bound.hpp"
 #include "core/transform/log2.hpp"
 
 namespace cuszi {

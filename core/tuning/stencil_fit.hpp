@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/base/cost.hpp"
-#include "core/base/lane_sums.hpp"
 #include "core/base/least_squares.hpp"
 #include "core/multilevel/multilevel.hpp"
 #include "core/tuning/observation.hpp"

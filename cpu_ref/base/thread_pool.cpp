@@ -1,5 +1,3 @@
-#include "cpu_ref/base/thread_pool.hpp"
-
 #include <pthread.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi::cpu {

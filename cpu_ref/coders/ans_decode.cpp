@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "cpu_ref/coders/ans.hpp"
-#include "cpu_ref/coders/slot_runs.hpp"
 #include "cpu_ref/coders/table_order.hpp"
 
 namespace cuszi::cpu {

@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "cpu_ref/coders/huffman.hpp"
-
 namespace cuszi::cpu {
 
 namespace {

@@ -6,10 +6,25 @@
 
 #include "core/backend/decode_session.hpp"
 #include "core/coders/coder.hpp"
+#include "core/coders/huffman.hpp"
 #include "cpu_ref/base/workspace.hpp"
 #include "cpu_ref/coders/ans.hpp"
 
 namespace cuszi::cpu {
+
+struct HuffmanStream {
+  std::vector<std::byte> codebook;
+  std::vector<std::byte> index;
+  std::vector<std::byte> codes;
+};
+
+/// Independent of the number of threads. Throws UsageError if a codeword does not fit `width`.
+HuffmanStream huffman_encode(const HuffmanParams& params, HuffmanWidth width,
+                             std::span<const QuantCode> symbols);
+
+/// Fills `symbols`. Throws ArchiveError.
+void huffman_decode(const HuffmanParams& params, Bytes codebook, Bytes index, Bytes codes,
+                    std::span<QuantCode> symbols);
 
 /// May reorder the codes. Independent of the number of threads. Throws UsageError if `tuning` does
 /// not fit.

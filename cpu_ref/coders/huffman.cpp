@@ -1,5 +1,3 @@
-#include "cpu_ref/coders/huffman.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,6 +6,7 @@
 
 #include "core/field/chunk_index.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/coders/coder.hpp"
 
 namespace cuszi::cpu {
 

@@ -1,5 +1,3 @@
-#include "cpu_ref/field/fidelity.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "core/field/fidelity_points.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/field/metrics.hpp"
 
 namespace cuszi::cpu {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/lane_sums.hpp"
+#include "core/base/least_squares.hpp"
 #include "cpu_ref/base/parallel.hpp"
 
 namespace cuszi::cpu {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/tuning/dead_zone.hpp"
 #include "cpu_ref/multilevel/energy_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"

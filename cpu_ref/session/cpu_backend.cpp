@@ -4,7 +4,6 @@
 
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
-#include "cpu_ref/field/fidelity.hpp"
 #include "cpu_ref/field/metrics.hpp"
 #include "cpu_ref/session/sessions.hpp"
 

@@ -1,11 +1,10 @@
-#include "cpu_ref/tuning/sampled_cost.hpp"
-
 #include <algorithm>
 
 #include "core/multilevel/class_plan.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/tuning/class_samples.hpp"
+#include "cpu_ref/tuning/trials.hpp"
 
 namespace cuszi::cpu {
 

@@ -58,7 +58,7 @@ class Observations {
 BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
 
 /// The equations of a round, whose weights follow from the shares of the round before: sums of 32
-/// partial ones (core/base/lane_sums).
+/// partial ones (LaneSums).
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    const Shares& before);
 

@@ -8,7 +8,6 @@
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
-#include "cpu_ref/tuning/sampled_cost.hpp"
 
 namespace cuszi::cpu {
 

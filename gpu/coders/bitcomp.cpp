@@ -1,5 +1,3 @@
-#include "gpu/coders/bitcomp.hpp"
-
 #include <vector>
 
 #include "gpu/coders/nvcomp.hpp"

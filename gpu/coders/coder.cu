@@ -2,7 +2,6 @@
 
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/coder.cuh"
-#include "gpu/coders/huffman.cuh"
 
 namespace cuszi::gpu {
 

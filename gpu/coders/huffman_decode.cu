@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/coders/huffman.cuh"
+#include "gpu/coders/coder.cuh"
 #include "gpu/field/chunk_index.cuh"
-#include "gpu/runtime/async_copy.cuh"
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/coders/huffman.cuh"
+#include "gpu/coders/coder.cuh"
 #include "gpu/field/chunk_index.cuh"
 #include "gpu/runtime/launch.cuh"
 

@@ -2,7 +2,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include "core/archive/frame.hpp"
+#include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
 
@@ -50,5 +53,13 @@ class BitcompPlan {
   BitcompContext* context_ = nullptr;
   cudaStream_t cuda_stream_;
 };
+
+/// Packs sections by nvCOMP's Bitcomp where that saves enough (cuSZ-i, SC'24, VI-B). Synchronises.
+/// Throws DeviceError.
+void bitcomp_pack(DeviceContext& gpu, DType dtype, Sections& sections);
+
+/// The sections' hash must have been verified: nvCOMP may crash the device on damaged bytes.
+/// Synchronises. Throws ArchiveError if the size is wrong, DeviceError.
+void bitcomp_unpack(DeviceContext& gpu, Sections& sections);
 
 }  // namespace cuszi::gpu

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {

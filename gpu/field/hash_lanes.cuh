@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "gpu/runtime/bytes.cuh"
 
 namespace cuszi::gpu {

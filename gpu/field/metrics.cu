@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/lane_sums.hpp"
+#include "core/base/least_squares.hpp"
 #include "gpu/field/metrics.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "core/base/varint.hpp"
-#include "gpu/field/point_bits.cuh"
+#include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {

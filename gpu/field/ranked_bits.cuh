@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/field/point_bits.hpp"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -78,5 +79,12 @@ void for_each_bit(DeviceContext& gpu, const RankedBits& bits, const Each& each) 
   launch_items(gpu, "for_each_bit", bits.blocks * RankedBits::block_words,
                for_each_bit_kernel<Each>, bits, each);
 }
+
+/// `words`, on the device, must be zero-padded. Synchronises three times.
+PointBits coded_form(DeviceContext& gpu, const std::uint64_t* words, const Dims& dims);
+
+/// Writes all bits to `words`, which must be zeroed, on the device. Sets a flaw if a position is
+/// out of range.
+void expand_bits(DeviceContext& gpu, const PointBits& bits, const Dims& dims, std::uint64_t* words);
 
 }  // namespace cuszi::gpu

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/field/magnitude_sample.hpp"
 #include "core/field/mask.hpp"
+#include "core/field/sample.hpp"
 
 namespace cuszi::gpu {
 

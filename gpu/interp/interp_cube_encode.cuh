@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/interp/interp_cube.cuh"
-#include "gpu/runtime/async_copy.cuh"
+#include "gpu/runtime/bytes.cuh"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gpu/field/exception_sets.cuh"
+#include "gpu/field/frame_work.cuh"
 #include "gpu/field/histogram.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/lorenzo/lorenzo_runs.cuh"

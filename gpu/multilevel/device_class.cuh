@@ -4,7 +4,7 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "gpu/multilevel/level_array.cuh"
-#include "gpu/runtime/lanes.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 

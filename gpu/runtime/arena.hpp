@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/units.hpp"
-#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/runtime/copy_piece.cuh"
 
 namespace cuszi::gpu {
 

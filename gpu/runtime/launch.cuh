@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/units.hpp"
@@ -50,5 +51,36 @@ void launch_in_turn(DeviceContext& gpu, const char* name, std::uint64_t items, u
   const std::uint64_t most = std::uint64_t{blocks} * gpu.device().multiprocessors;
   launch_items(gpu, name, std::min(items, most * ItemPolicy::threads), kernel, args...);
 }
+
+/// True in the last thread block to arrive; the others' writes are then visible. `blocks_done` must
+/// start at 0. Called by all threads.
+__device__ inline bool is_last_block(unsigned* blocks_done) {
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(blocks_done, 1U) == gridDim.x * gridDim.y - 1;
+  __syncthreads();
+  if (is_last) __threadfence();
+  return is_last;
+}
+
+/// Executor of core's solve_in_place(): one row per lane.
+struct RowsOfWarp {
+  unsigned lane;
+
+  template <class Step>
+  __device__ void operator()(unsigned first, unsigned end, const Step& step) const {
+    __syncwarp();
+    if (first + lane < end) step(first + lane);
+    __syncwarp();
+  }
+};
+
+template <class State>
+struct alignas(State) Uninitialised {
+  std::byte bytes[sizeof(State)];
+
+  __device__ State& get() { return *reinterpret_cast<State*>(bytes); }
+};
 
 }  // namespace cuszi::gpu

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device.hpp"
 
 namespace cuszi::gpu {
 

@@ -1,6 +1,6 @@
 #include "gpu/cells/cells.cuh"
-#include "gpu/coders/bitcomp.hpp"
 #include "gpu/coders/coder.cuh"
+#include "gpu/coders/nvcomp.hpp"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"

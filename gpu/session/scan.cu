@@ -6,7 +6,7 @@
 #include "gpu/field/seen_range.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/extremes.cuh"
-#include "gpu/runtime/last_block.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/runtime/many.cuh"
 #include "gpu/session/scan.cuh"
 

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "gpu/runtime/last_block.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tiles/stream_frame.cuh"
 #include "gpu/tiles/stream_tiles.cuh"
 #include "gpu/tiles/tile_batch.cuh"

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "gpu/field/seen_range.cuh"
-#include "gpu/runtime/last_block.cuh"
+#include "gpu/runtime/launch.cuh"
 #include "gpu/tiles/stream_frame.cuh"
 #include "gpu/tiles/stream_tiles.cuh"
 #include "gpu/tiles/tile_encoder.cuh"

@@ -3,7 +3,7 @@
 #include "core/backend/stream_coder.hpp"
 #include "core/tiles/tiles.hpp"
 #include "gpu/field/hash_lanes.cuh"
-#include "gpu/runtime/copy_piece.cuh"
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/runtime/many.cuh"
 

@@ -1,12 +1,23 @@
 #pragma once
 
 #include "core/backend/decode_session.hpp"
+#include "core/transform/transform.hpp"
 #include "gpu/field/frame_work.cuh"
-#include "gpu/field/point_bits.cuh"
+#include "gpu/field/ranked_bits.cuh"
+#include "gpu/runtime/context.hpp"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/transform/transform.cuh"
 
 namespace cuszi::gpu {
+
+/// `negative` has a bit per point.
+template <class T>
+void transform_values(DeviceContext& gpu, const TransformChoice& choice, const ValueBound& bound,
+                      const FillValues& fills, const RestoreRules<T>& rules, const T* values,
+                      std::uint64_t points, T* out, std::uint64_t* negative);
+
+/// cpu::restore_values() on the device.
+template <class T>
+void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dims& dims, T* values);
 
 /// Throws ArchiveError for flaws.
 inline void refuse_flaws(std::uint32_t flaws) {

@@ -1,7 +1,7 @@
-#include "gpu/field/point_bits.cuh"
+#include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/transform/transform.cuh"
+#include "gpu/transform/restoration.cuh"
 
 namespace cuszi::gpu {
 

@@ -4,7 +4,6 @@
 #include "core/multilevel/code_position.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/runtime/lanes.cuh"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/energy_fit.cuh"
 

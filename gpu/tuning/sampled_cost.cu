@@ -1,5 +1,4 @@
 #include "gpu/runtime/copies.hpp"
-#include "gpu/tuning/sampled_cost.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
 
 namespace cuszi::gpu {

@@ -1,4 +1,3 @@
-#include "gpu/runtime/lanes.cuh"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
 

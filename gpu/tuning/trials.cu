@@ -5,7 +5,7 @@
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
-#include "gpu/tuning/sampled_cost.cuh"
+#include "gpu/tuning/stencil_fit.cuh"
 #include "gpu/tuning/trials.cuh"
 
 namespace cuszi::gpu {

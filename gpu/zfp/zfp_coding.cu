@@ -6,7 +6,6 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
-#include "gpu/zfp/zfp_patches.cuh"
 
 namespace cuszi::gpu {
 

@@ -1,9 +1,9 @@
 #include "core/zfp/zfp_codec.hpp"
-#include "gpu/field/exception_sets.cuh"
+#include "gpu/field/frame_work.cuh"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_block.cuh"
-#include "gpu/zfp/zfp_patches.cuh"
+#include "gpu/zfp/zfp_coding.cuh"
 
 namespace cuszi::gpu {
 

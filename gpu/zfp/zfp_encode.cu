@@ -4,7 +4,7 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/zfp/zfp.cuh"
 #include "gpu/zfp/zfp_block.cuh"
-#include "gpu/zfp/zfp_patches.cuh"
+#include "gpu/zfp/zfp_coding.cuh"
 
 namespace cuszi::gpu {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "app/cli/names.hpp"
+#include "app/cli/json.hpp"
 #include "tests/support/open_archive.hpp"
 
 namespace cuszi::test {

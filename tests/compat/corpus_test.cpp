@@ -1,7 +1,7 @@
 #include "tests/compat/corpus.hpp"
 
+#include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
-#include "core/base/hash.hpp"
 #include "tests/slow_decoder/slow_archive.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
-#include "core/base/hash.hpp"
 #include "cuszi/cuszi.h"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"

@@ -1,7 +1,7 @@
 #include <functional>
 #include <limits>
 
-#include "app/cli/exit_code.hpp"
+#include "app/cli/cli.hpp"
 #include "codec/field/field_source.hpp"
 #include "codec/io/byte_sink.hpp"
 #include "core/pipeline/frame_check.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "codec/files/fortran_source.hpp"
 #include "codec/files/npy.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"

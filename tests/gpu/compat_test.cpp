@@ -1,4 +1,4 @@
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "cuszi/gpu.hpp"
 #include "tests/compat/corpus.hpp"
 #include "tests/gpu/device.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/runtime/check.hpp"
+#include "gpu/runtime/device.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "tests/gpu/core_steps.hpp"
 

@@ -1,8 +1,7 @@
-#include "cpu_ref/field/fidelity.hpp"
-
 #include <limits>
 #include <vector>
 
+#include "cpu_ref/field/metrics.hpp"
 #include "gpu/field/metrics.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "test_data/random.hpp"

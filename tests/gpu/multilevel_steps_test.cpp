@@ -1,6 +1,6 @@
 #include "tests/gpu/multilevel_steps.hpp"
 
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/field/sparse_list.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "test_data/fields.hpp"

@@ -6,9 +6,8 @@
 
 #include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/base/lossless.hpp"
-#include "core/field/constant.hpp"
 #include "core/field/sparse_list.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/field/sparse_list.hpp"
 #include "core/multilevel/code_position.hpp"
 #include "core/tuning/energy_fit.hpp"

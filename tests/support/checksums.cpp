@@ -7,7 +7,6 @@
 #include "core/archive/archive.hpp"
 #include "core/backend/backend.hpp"
 #include "core/base/bytes.hpp"
-#include "core/base/hash.hpp"
 
 namespace cuszi::test {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/lossless.hpp"
 #include "core/choices/trials.hpp"
-#include "core/field/constant.hpp"
 #include "core/tuning/sampled_cost.hpp"
 #include "tests/support/catch.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/field/bound.hpp"
 #include "core/field/restore_rules.hpp"
-#include "core/field/value_bound.hpp"
 
 namespace cuszi::test {
 

@@ -1,9 +1,8 @@
-#include "codec/io/call_queue.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <vector>
 
+#include "codec/io/background.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {

@@ -1,6 +1,5 @@
-#include "core/field/constant.hpp"
-
 #include "core/base/error.hpp"
+#include "core/base/lossless.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu_ref/field/fidelity.hpp"
+#include "cpu_ref/field/metrics.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"

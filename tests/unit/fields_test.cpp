@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/exact.hpp"

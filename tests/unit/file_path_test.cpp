@@ -5,7 +5,7 @@
 
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
-#include "codec/frames/device_buffers.hpp"
+#include "codec/frames/frame_scheduler.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "core/base/error.hpp"
 #include "test_data/fields.hpp"

@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "codec/frames/device_buffers.hpp"
 #include "codec/frames/track_times.hpp"
 #include "tests/support/catch.hpp"
 

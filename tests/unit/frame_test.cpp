@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "core/base/bytes.hpp"
-#include "core/base/hash.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/checksums.hpp"

@@ -1,7 +1,6 @@
-#include "core/base/hash.hpp"
-
 #include <vector>
 
+#include "core/base/bytes.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 

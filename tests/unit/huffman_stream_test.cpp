@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "cpu_ref/coders/huffman.hpp"
+#include "cpu_ref/coders/coder.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 

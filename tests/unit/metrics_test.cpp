@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/lane_sums.hpp"
+#include "core/base/least_squares.hpp"
 #include "cpu_ref/field/metrics.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"

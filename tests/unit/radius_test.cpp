@@ -1,5 +1,3 @@
-#include "core/field/radius.hpp"
-
 #include "core/field/quantizer.hpp"
 #include "tests/support/catch.hpp"
 

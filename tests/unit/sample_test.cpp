@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "core/field/magnitude_sample.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "tests/support/catch.hpp"
 

@@ -5,7 +5,7 @@
 #include "core/multilevel/class_plan.hpp"
 #include "core/multilevel/code_position.hpp"
 #include "core/tuning/fit_sample.hpp"
-#include "cpu_ref/tuning/sampled_cost.hpp"
+#include "cpu_ref/tuning/trials.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lattices.hpp"
 

@@ -1,7 +1,7 @@
 #include <stdexcept>
 
 #include "core/backend/backend.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 #include "core/choices/trials.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"

@@ -1,5 +1,3 @@
-#include "cpu_ref/base/thread_pool.hpp"
-
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "codec/files/container_module.hpp"
+#include "codec/files/container.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

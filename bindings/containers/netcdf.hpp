@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "bindings/containers/conventions.hpp"
 #include "codec/files/container.hpp"
@@ -27,5 +29,19 @@ class VariableAttributes final : public Attributes {
   int group_;
   int variable_;
 };
+
+struct Source {
+  int id;
+  std::string name;
+};
+
+struct Target {
+  std::string path;
+  std::string name;
+};
+
+/// Copies a classic file to NetCDF-4. Throws InputError and OutputError.
+void copy_classic(const Source& from, const Target& to,
+                  const std::vector<FilteredVariable>& filtered, const CopyLook& look);
 
 }  // namespace cuszi::netcdf

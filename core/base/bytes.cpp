@@ -1,4 +1,4 @@
-#include "core/base/hash.hpp"
+#include "core/base/bytes.hpp"
 
 #include <xxhash.h>
 

@@ -1,4 +1,4 @@
-#include "codec/io/call_queue.hpp"
+#include "codec/io/background.hpp"
 
 #include <system_error>
 #include <utility>
