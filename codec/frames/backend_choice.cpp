@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "core/base/error.hpp"
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #ifdef CUSZI_HAS_CUDA
 #include "cuszi/gpu.hpp"

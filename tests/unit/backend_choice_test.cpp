@@ -1,7 +1,7 @@
 // Where the work of a call goes: the weighing, and what Backends make of it.
 #include "codec/frames/backend_choice.hpp"
 
-#include "core/base/thread_count.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_device.hpp"
 
