@@ -1,7 +1,8 @@
 /* Compresses and restores a field with the installed library.
  *
  *   cc round_trip.c $(pkg-config --cflags --libs cuszi) -lm \
- *     -Wl,-rpath,$(pkg-config --variable=libdir cuszi) -o round_trip && ./round_trip */
+ *     -Wl,-rpath,$(pkg-config --variable=libdir cuszi) -o round_trip && ./round_trip
+ */
 #include <cuszi/cuszi.h>
 #include <math.h>
 #include <stdio.h>

@@ -210,7 +210,7 @@ with adios2.Stream(io, {self.file!r}, "w") as stream:
         self.assertEqual(code, 0, said)
         code, said = run(sys.executable, "-c", program, "BP4")
         self.assertNotEqual(code, 0)
-        self.assertRegex(said, r"cuszi: the buffer of 160 bytes is too small; \d+ are always enough")
+        self.assertRegex(said, r"cuszi: the buffer of 160 bytes is too small; \d+ bytes are always enough")
 
     def test_parameters_that_cannot_be(self):
         for parameters, text in [
@@ -220,10 +220,10 @@ with adios2.Stream(io, {self.file!r}, "w") as stream:
                 ({"abs": "1mm"}, "cuszi: abs '1mm' is not a number"),
                 ({"abs": "-1"}, "cuszi: bound -1 is not a finite number of at least 0"),
                 ({"abs": "1", "threads": "1.5"}, "cuszi: threads '1.5' is not a whole number"),
-                ({"abs": "1", "fill": "1,x"}, "cuszi: fill '1,x' is not numbers with commas between them"),
+                ({"abs": "1", "fill": "1,x"}, "cuszi: fill '1,x' is not numbers separated by commas"),
                 ({"rel": "1", "value_range": "1"}, "cuszi: value_range '1' is not two numbers, like 0,100"),
                 ({"abs": "1", "preset": "best"}, "cuszi: preset 'best' is not one of ratio, cuszi, cusz, fast, zfp, balanced"),
-                ({"accuracy": "1"}, "cuszi: no parameter is called accuracy; there are abs, rel, pw_rel, abs_or_pw_rel, "
+                ({"accuracy": "1"}, "cuszi: unknown parameter accuracy; parameters are abs, rel, pw_rel, abs_or_pw_rel, "
                  "abs_and_pw_rel, pw, psnr, ratio, value_range, fill, preset, effort, device, threads, verify, strict, order")]:
             with self.subTest(parameters=parameters):
                 self.begin()

@@ -69,7 +69,7 @@ TEST_CASE("100 000 fields around an offset keep their promises", "[.thorough]") 
 }
 
 TEST_CASE("fields of several blocks of every list and coder task keep their promises") {
-  const Coverage coverage = check_random_frames(3, sanitized ? 16 : 24, 270'000, 700'000);
+  const Coverage coverage = check_random_frames(3, sanitized ? 32 : 24, 270'000, 700'000);
   CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 4 / share_of_frames);
 }
 

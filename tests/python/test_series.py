@@ -130,7 +130,7 @@ class OverTime(ArchiveFolder):
     def test_files_that_are_not_there_or_no_archives(self):
         with self.assertRaisesRegex(cuszi.UsageError, "no archive"):
             Series([])
-        with self.assertRaisesRegex(cuszi.InputError, r"^no\*.cuszi: no file"):
+        with self.assertRaisesRegex(cuszi.InputError, r"^no\*.cuszi: no such file"):
             Series(["no*.cuszi"])
         with self.assertRaises(FileNotFoundError):
             Series(["none.cuszi"])

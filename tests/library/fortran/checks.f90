@@ -311,7 +311,7 @@ contains
     expected = 'pw= goes with abs_or_pw_rel= or abs_and_pw_rel=, and they with it'
     call cuszi_compress(a, archive, abs_or_pw_rel=1d-3, stat=status, errmsg=message); call expect_refusal(status)
     call cuszi_compress(a, archive, abs=1d-3, pw=1d-2, stat=status, errmsg=message); call expect_refusal(status)
-    expected = 'pw 0 is not a share of each value, above 0 and below 1, as mode abs-and-pwrel needs'
+    expected = 'pw 0 is not a fraction of each value, above 0 and below 1, as mode abs-and-pwrel needs'
     call cuszi_compress(a, archive, abs_and_pw_rel=1d-3, pw=0d0, stat=status, errmsg=message); call expect_refusal(status)
     expected = 'preset "best" is not one of ratio, cuszi, cusz, fast, zfp, balanced'
     call cuszi_compress(a, archive, abs=1d-3, preset='best', stat=status, errmsg=message)
