@@ -60,8 +60,7 @@ KEY = ["file", "input_bytes", "mtime_ns", "dims", "dtype", "mode", "error_bound"
        "options", "isovalue"]
 METRICS = ["archive_bytes", "ratio", "bit_rate", "error_bound_abs", "psnr_db", "nrmse",
            "max_abs_error", "max_error_over_bound", "within_bound", "mean_error_over_bound",
-           "error_autocorrelation", "ssim", "zeros", "zeros_kept", "missing_kept",
-           "false_negatives", "value_min", "value_max",
+           "zeros", "zeros_kept", "missing_kept", "false_negatives", "value_min", "value_max",
            "masked", "outliers", "patches", "predictor", "coder", "lossless", "device",
            "compress_seconds", "compress_gb_per_s", "decompress_seconds", "decompress_gb_per_s"]
 # Neighbours across the isovalue in the field, restored, and with --keep-isovalue; points that
@@ -247,10 +246,8 @@ def fidelity_cells(row):
     def share(kept, of):
         return f"{row[kept]} of {row[of]}" if row[kept] and row[of] not in ("", "0") else "-"
 
-    correlations = [shown({"r": r}, "r") for r in json.loads(row["error_autocorrelation"] or "[]")]
-    return [shown(row, "mean_error_over_bound"), " ".join(correlations) or "-", shown(row, "ssim"),
-            share("zeros_kept", "zeros"), share("missing_kept", "masked"),
-            row["false_negatives"] or "-"]
+    return [shown(row, "mean_error_over_bound"), share("zeros_kept", "zeros"),
+            share("missing_kept", "masked"), row["false_negatives"] or "-"]
 
 
 def speed_unit(rows):
@@ -318,11 +315,10 @@ def write_report(folder, source, results, fields, settings, picture_of, failures
                      *(speed_cell(good[key_of(f, s)], name, per_gb) for name in SPEEDS)]
                     for f in fields for s in settings if key_of(f, s) in good])
     lines += ["## Fidelity", "",
-              "Mean error (bias) over the bound; correlation of the errors of neighbours along each "
-              "axis, slowest first; SSIM, the mean structural similarity of 2-D slices; exact zeros "
-              "and missing values that came back; values below zero where the field has none.", ""]
-    lines += table(["field", "preset", "error bound", "mean error / bound", "correlation", "SSIM",
-                    "zeros kept", "missing kept", "false negatives"],
+              "Mean error (bias) over the bound; exact zeros and missing values that came back; "
+              "values below zero where the field has none.", ""]
+    lines += table(["field", "preset", "error bound", "mean error / bound", "zeros kept",
+                    "missing kept", "false negatives"],
                    [[f.name, s.preset, s.bound, *fidelity_cells(good[key_of(f, s)])]
                     for f in fields for s in settings if key_of(f, s) in good])
     lines += contour_table(good, fields, settings)

@@ -158,7 +158,6 @@ void measure_in_memory(const BenchOptions& options, Backend& backend, const Comp
     all.decompress.add(std::move(run.decompress));
   }
   all.report.measured = measured_by(meter);
-  all.report.measured->fidelity.reset();
   if (warm_up == 0) return;
   FieldRun synchronized{CallTimes(), bench.synchronized_times(), bench.synchronized_times()};
   run_once(synchronized, nullptr);

@@ -19,7 +19,7 @@ namespace {
 /// `watch` checks for fill values, if given.
 QualityMeter measure(FieldSource& original, FieldSource& restored, const ValueRules& rules,
                      const ValueBound& bound, FillWatch* watch = nullptr) {
-  QualityMeter meter(original, rules, bound);
+  QualityMeter meter(original, rules, bound, Measures::errors_and_fidelity);
   for (std::uint64_t i = 0; i < original.plan().frames(); ++i) {
     meter.add(i, restored.frame(i));
     if (watch != nullptr) watch->look_at(original.layout().dtype, original.frame(i));

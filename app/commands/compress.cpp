@@ -186,7 +186,6 @@ class Compression {
 
   QualityMeter measure(ByteSource& archive, Progress& progress) {
     return measure_archive(backends_, archive, field_, settings_.frame.isovalues, decompress_times_,
-                           Measures::errors_and_fidelity,
                            [&](ByteCount bytes) { progress.advance(bytes); });
   }
 

@@ -76,7 +76,8 @@ class Decompression {
     const ArchiveHeader& header = reader_.header();
     const FieldLayout layout{header.dtype, header.plan.dims, 0, options_.byte_order};
     original_.emplace(open_alike(*options_.original, layout, header.plan));
-    meter_.emplace(*original_, ValueRules{header.fills, {}}, header.value_bound());
+    meter_.emplace(*original_, ValueRules{header.fills, {}}, header.value_bound(),
+                   Measures::errors_and_fidelity);
     comparison_.emplace(*meter_, *original_, backends_);
     if (!is_part()) comparison_->expect(options_.frame.value_or(0));
   }

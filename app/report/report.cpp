@@ -46,23 +46,23 @@ void add_fidelity(Json& json, const Report& report) {
                           "zeros", "zeros_kept", "missing_kept", "false_negatives"}) {
     json[key] = nullptr;
   }
-  if (!report.measured || !report.measured->fidelity) return;
-  const Fidelity& fidelity = *report.measured->fidelity;
+  if (!report.measured) return;
+  const Quality& quality = report.measured->quality;
   const auto& bound = report.measured->bound;
-  json["mean_error"] = fidelity.mean_error();
-  if (bound) {
-    json["mean_error_over_bound"] = error_over_bound(fidelity.mean_error(), *bound);
-  }
+  const auto& fidelity = report.measured->fidelity;
+  json["mean_error"] = quality.mean_error();
+  if (bound) json["mean_error_over_bound"] = error_over_bound(quality.mean_error(), *bound);
+  json["zeros"] = quality.counts.zeros;
+  json["zeros_kept"] = quality.counts.zeros_kept;
+  json["missing_kept"] = quality.counts.missing_kept;
+  if (quality.counts.negative == 0) json["false_negatives"] = quality.false_negatives();
+  if (!fidelity) return;
   Json correlations = Json::array();
   for (int axis = 0; axis < report.dims.rank(); ++axis) {
-    correlations.push_back(or_null(fidelity.autocorrelation(axis)));
+    correlations.push_back(or_null(fidelity->autocorrelation(axis)));
   }
   json["error_autocorrelation"] = correlations;
-  json["ssim"] = or_null(fidelity.ssim());
-  json["zeros"] = fidelity.zeros;
-  json["zeros_kept"] = fidelity.zeros_kept;
-  json["missing_kept"] = fidelity.missing_kept;
-  if (fidelity.negative == 0) json["false_negatives"] = fidelity.false_negatives();
+  json["ssim"] = or_null(fidelity->ssim());
 }
 
 /// From frames, else as measured.
@@ -145,23 +145,26 @@ std::string kept_text(std::uint64_t kept, std::uint64_t all, const char* what) {
 }
 
 std::string fidelity_text(const Report& report) {
-  const Fidelity& fidelity = *report.measured->fidelity;
+  const Quality& quality = report.measured->quality;
+  const auto& fidelity = report.measured->fidelity;
   const auto& bound = report.measured->bound;
   std::string text = bound ? fmt::format("mean error {:.4f} of the bound",
-                                         error_over_bound(fidelity.mean_error(), *bound))
-                           : fmt::format("mean error {:.3g}", fidelity.mean_error());
+                                         error_over_bound(quality.mean_error(), *bound))
+                           : fmt::format("mean error {:.3g}", quality.mean_error());
   std::string correlations;
-  for (int axis = 0; axis < report.dims.rank(); ++axis) {
-    if (const auto correlation = fidelity.autocorrelation(axis)) {
+  for (int axis = 0; fidelity && axis < report.dims.rank(); ++axis) {
+    if (const auto correlation = fidelity->autocorrelation(axis)) {
       correlations += fmt::format(" {:.3f}", *correlation);
     }
   }
   if (!correlations.empty()) text += ", error autocorrelation" + correlations;
-  if (const auto ssim = fidelity.ssim()) text += fmt::format(", SSIM {:.6f}", *ssim);
-  text += kept_text(fidelity.zeros_kept, fidelity.zeros, "zeros");
-  text += kept_text(fidelity.missing_kept, fidelity.missing, "missing");
-  if (fidelity.false_negatives() != 0) {
-    text += fmt::format(", {} BELOW ZERO where the original has none", fidelity.false_negatives());
+  if (const auto ssim = fidelity ? fidelity->ssim() : std::nullopt) {
+    text += fmt::format(", SSIM {:.6f}", *ssim);
+  }
+  text += kept_text(quality.counts.zeros_kept, quality.counts.zeros, "zeros");
+  text += kept_text(quality.counts.missing_kept, quality.missing, "missing");
+  if (quality.false_negatives() != 0) {
+    text += fmt::format(", {} BELOW ZERO where the original has none", quality.false_negatives());
   }
   return text;
 }
@@ -215,7 +218,8 @@ std::string title_of(const Report& report) {
 }  // namespace
 
 MeasuredQuality measured_by(const QualityMeter& meter) {
-  MeasuredQuality measured{meter.quality(), std::nullopt, meter.fidelity()};
+  MeasuredQuality measured{meter.quality()};
+  if (meter.measures() == Measures::errors_and_fidelity) measured.fidelity = meter.fidelity();
   measured.has_isovalues = meter.isovalues().count != 0;
   if (meter.absolute_bound() != no_bound) measured.bound = meter.absolute_bound();
   measured.by_value = meter.bound().goes_with_values();
@@ -324,7 +328,7 @@ std::string to_text(const Report& report) {
                     summary->frames == 1 ? "" : "s"));
   }
   if (report.measured) add("quality", quality_text(*report.measured));
-  if (report.measured && report.measured->fidelity) add("fidelity", fidelity_text(report));
+  if (report.measured) add("fidelity", fidelity_text(report));
   if (report.compress_seconds) add("compress", speed_text(report, *report.compress_seconds));
   if (report.decompress_seconds) add("decompress", speed_text(report, *report.decompress_seconds));
   if (report.total_seconds) add("whole path", speed_text(report, *report.total_seconds));

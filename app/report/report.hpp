@@ -16,7 +16,7 @@ namespace cuszi::app {
 
 struct MeasuredQuality {
   Quality quality;
-  std::optional<double> bound;  ///< absolute
+  std::optional<double> bound = {};  ///< absolute
   std::optional<Fidelity> fidelity = {};
   bool is_bounded = false;
   bool by_value = false;       ///< pointwise bound

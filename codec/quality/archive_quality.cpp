@@ -19,14 +19,15 @@ FramePrefetcher& FrameComparison::prefetcher_for(Backend& user) {
 }
 
 void FrameComparison::expect(std::uint64_t i) {
-  if (device_ != nullptr) prefetcher_for(*device_).expect(i);
+  if (device_ != nullptr && meter_.measures() == Measures::errors)
+    prefetcher_for(*device_).expect(i);
 }
 
 void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
   if (frame.there == nullptr) return meter_.add(frame.index, shown, frame.values, frame.bounds);
-  const FrameValues original = prefetcher_for(*frame.there).frame(frame.index, *frame.there);
-  if (frame.bounds == nullptr) {
-    return meter_.add(frame.index, *frame.there, original.bytes(), frame.values);
+  if (frame.bounds == nullptr && meter_.measures() == Measures::errors) {
+    const FrameValues original = prefetcher_for(*frame.there).frame(frame.index, *frame.there);
+    return meter_.add(*frame.there, original.bytes(), frame.values);
   }
   std::vector<std::byte> values(frame.values.size());
   frame.there->copy(frame.values, values);
@@ -34,12 +35,12 @@ void FrameComparison::add(const RestoredFrame& frame, const Selection& shown) {
 }
 
 QualityMeter measure_archive(Backends& backends, ByteSource& archive, FieldSource& field,
-                             const IsoValues& isovalues, CallTimes& times, Measures measures,
+                             const IsoValues& isovalues, CallTimes& times,
                              const std::function<void(ByteCount)>& measured) {
   ArchiveReader reader(archive);
   const FieldCuts& plan = reader.header().plan;
   const ArchiveHeader& header = reader.header();
-  QualityMeter meter(field, {header.fills, isovalues}, header.value_bound(), measures);
+  QualityMeter meter(field, {header.fills, isovalues}, header.value_bound());
   FrameComparison comparison(meter, field, backends);
   comparison.expect(0);
   FrameUsers users;

@@ -11,7 +11,8 @@ namespace cuszi {
 
 class ByteSource;
 
-/// Compares in device memory if frames are there; loads the original one frame ahead.
+/// Compares in device memory if frames are there and only errors are measured; loads the original
+/// one frame ahead.
 class FrameComparison {
  public:
   /// `meter` measures against `original`.
@@ -34,7 +35,6 @@ class FrameComparison {
 /// frame's bytes.
 QualityMeter measure_archive(
     Backends& backends, ByteSource& archive, FieldSource& field, const IsoValues& isovalues,
-    CallTimes& times, Measures measures = Measures::errors_and_fidelity,
-    const std::function<void(ByteCount)>& measured = [](ByteCount) {});
+    CallTimes& times, const std::function<void(ByteCount)>& measured = [](ByteCount) {});
 
 }  // namespace cuszi

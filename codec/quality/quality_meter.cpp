@@ -37,13 +37,12 @@ std::string text_of(const ValueBound& bound) {
 void QualityMeter::measure(const Dims& dims, Bytes original, Bytes restored,
                            const std::optional<PointBounds>& bounds) {
   const DType dtype = original_->layout().dtype;
-  if (bounds) {
-    quality_.merge(cpu::measure_quality(dtype, original, restored, rules_, *bounds));
-  } else {
-    add_quality(cpu::measure_quality(dtype, original, restored, rules_, bound_));
-  }
+  const Quality quality = bounds ? cpu::measure_quality(dtype, original, restored, rules_, *bounds)
+                                 : cpu::measure_quality(dtype, original, restored, rules_, bound_);
+  bounds ? quality_.merge(quality) : add_quality(quality);
   if (measures_ == Measures::errors) return;
-  fidelity_.merge(cpu::measure_fidelity(dtype, dims, original, restored, rules_.fills));
+  fidelity_.merge(
+      cpu::measure_fidelity(dtype, dims, original, restored, rules_.fills, quality.max_error));
 }
 
 void QualityMeter::add_quality(Quality quality) {
@@ -53,14 +52,9 @@ void QualityMeter::add_quality(Quality quality) {
   quality_.merge(quality);
 }
 
-void QualityMeter::add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored) {
-  const FrameShape shape{original_->layout().dtype, original_->plan().frame_dims(i)};
-  // Measure both first: if a device fails, another repeats the frame.
-  const Quality quality = backend.measure_quality(shape.dtype, original, restored, rules_, bound_);
-  if (measures_ != Measures::errors) {
-    fidelity_.merge(backend.measure_fidelity(shape, original, restored, rules_.fills));
-  }
-  add_quality(quality);
+void QualityMeter::add(Backend& backend, Bytes original, Bytes restored) {
+  add_quality(
+      backend.measure_quality(original_->layout().dtype, original, restored, rules_, bound_));
 }
 
 void QualityMeter::add(std::uint64_t i, Bytes restored) {

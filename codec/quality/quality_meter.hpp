@@ -6,6 +6,7 @@
 #include "core/field/bound.hpp"
 #include "core/field/selection.hpp"
 #include "core/pipeline/pipeline.hpp"
+#include "cpu_ref/field/fidelity.hpp"
 
 namespace cuszi {
 
@@ -17,7 +18,7 @@ class QualityMeter {
  public:
   /// Values beyond `bound` are bad. `rules` give missing values and isovalues.
   QualityMeter(FieldSource& original, const ValueRules& rules, const ValueBound& bound,
-               Measures measures = Measures::errors_and_fidelity)
+               Measures measures = Measures::errors)
       : original_(&original), rules_(rules), bound_(bound), measures_(measures) {}
 
   /// Measures frame `i`; frames come in ascending order.
@@ -25,10 +26,11 @@ class QualityMeter {
   /// `bounds` are of the selected points.
   void add(std::uint64_t i, const Selection& selection, Bytes restored,
            const FrameBoundsByPlace* bounds = nullptr);
-  /// Both fields may be in the backend's memory.
-  void add(std::uint64_t i, Backend& backend, Bytes original, Bytes restored);
+  /// Both fields may be in the backend's memory. Measures errors only.
+  void add(Backend& backend, Bytes original, Bytes restored);
 
   const Quality& quality() const { return quality_; }
+  Measures measures() const { return measures_; }
   const Fidelity& fidelity() const { return fidelity_; }
   const ValueBound& bound() const { return bound_; }
   const IsoValues& isovalues() const { return rules_.isovalues; }

@@ -12,7 +12,6 @@
 #include "core/backend/encode_session.hpp"
 #include "core/backend/frame_batch.hpp"
 #include "core/backend/transfer.hpp"
-#include "core/field/fidelity.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/metrics.hpp"
 #include "core/field/restore_rules.hpp"
@@ -61,8 +60,6 @@ class Backend {
   /// Compares restored values with the original ones under a bound and rules. Not during a session.
   virtual Quality measure_quality(DType dtype, Bytes original, Bytes restored,
                                   const ValueRules& rules, const ValueBound& bound) = 0;
-  virtual Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
-                                    const FillValues& fills) = 0;
 
   // Services, in the backend's memory or the host's.
 

@@ -20,11 +20,15 @@ double scaled_range(const Quality& quality, int& exponent) {
 
 }  // namespace
 
-void SquareSum::add(const SquareSum& other) {
-  if (other.sum == 0) return;
-  const int common = sum == 0 ? other.exponent : std::max(exponent, other.exponent);
-  sum = std::ldexp(sum, 2 * (exponent - common)) +
-        std::ldexp(other.sum, 2 * (other.exponent - common));
+void ErrorSums::add(const ErrorSums& other) {
+  if (other.squares == 0) return;
+  const int common = squares == 0 ? other.exponent : std::max(exponent, other.exponent);
+  const auto add_scaled = [&](double& sum, double next, int power) {
+    sum = std::ldexp(sum, power * (exponent - common)) +
+          std::ldexp(next, power * (other.exponent - common));
+  };
+  add_scaled(errors, other.errors, 1);
+  add_scaled(squares, other.squares, 2);
   exponent = common;
 }
 
@@ -36,7 +40,7 @@ int square_exponent(double largest) {
   return exponent > -harmless && exponent < harmless ? 0 : exponent;
 }
 
-Quality SeenPoints::quality(const SquareSum& squares) const {
+Quality SeenPoints::quality(const ErrorSums& sums) const {
   const auto unless_never = [](std::uint64_t point) {
     return point == never ? std::nullopt : std::optional(point);
   };
@@ -50,7 +54,8 @@ Quality SeenPoints::quality(const SquareSum& squares) const {
   quality.max_error = max_error;
   quality.max_share = max_share;
   quality.max_of_bound = max_of_bound;
-  quality.squared_error = squares;
+  quality.error_sums = sums;
+  quality.counts = counts;
   quality.missing_differ = missing_differ;
   quality.first_differ = unless_never(first_differ);
   quality.crossings = crossings;
@@ -75,29 +80,35 @@ void Quality::merge(const Quality& next) {
   if (next.max_error > max_error || std::isnan(next.max_error)) max_error = next.max_error;
   max_share = std::max(max_share, next.max_share);
   max_of_bound = std::max(max_of_bound, next.max_of_bound);
-  squared_error.add(next.squared_error);
+  error_sums.add(next.error_sums);
+  counts.add(next.counts);
+}
+
+double Quality::mean_error() const {
+  if (points == 0) return 0;
+  return std::ldexp(error_sums.errors / static_cast<double>(points), error_sums.exponent);
 }
 
 double Quality::rmse() const {
   if (points == 0) return 0;
-  return std::ldexp(std::sqrt(squared_error.sum / static_cast<double>(points)),
-                    squared_error.exponent);
+  return std::ldexp(std::sqrt(error_sums.squares / static_cast<double>(points)),
+                    error_sums.exponent);
 }
 
 double Quality::nrmse() const {
-  if (squared_error.sum == 0) return 0;
+  if (error_sums.squares == 0) return 0;
   int exponent = 0;
   const double range = scaled_range(*this, exponent);
-  const double error = std::sqrt(squared_error.sum / static_cast<double>(points));
-  return std::ldexp(error / range, squared_error.exponent - exponent);
+  const double error = std::sqrt(error_sums.squares / static_cast<double>(points));
+  return std::ldexp(error / range, error_sums.exponent - exponent);
 }
 
 std::optional<double> Quality::psnr() const {
-  if (squared_error.sum == 0 || range() == 0) return std::nullopt;
+  if (error_sums.squares == 0 || range() == 0) return std::nullopt;
   int exponent = 0;
   const double range = scaled_range(*this, exponent);
-  const double error = std::sqrt(squared_error.sum / static_cast<double>(points));
-  return 20 * std::log10(range / error) + decibels_per_binade * (exponent - squared_error.exponent);
+  const double error = std::sqrt(error_sums.squares / static_cast<double>(points));
+  return 20 * std::log10(range / error) + decibels_per_binade * (exponent - error_sums.exponent);
 }
 
 }  // namespace cuszi

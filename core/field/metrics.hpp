@@ -14,12 +14,29 @@ namespace cuszi {
 /// block by block.
 inline constexpr std::uint64_t quality_block_points = std::uint64_t{1} << 16;
 
-/// A sum of squares of numbers in units of 2^exponent.
-struct SquareSum {
-  double sum = 0;
+/// Sums of errors (restored - original) in units of 2^exponent, and of their squares.
+struct ErrorSums {
+  double errors = 0;
+  double squares = 0;
   int exponent = 0;
 
-  void add(const SquareSum& other);
+  void add(const ErrorSums& other);
+};
+
+struct ValueCounts {
+  std::uint64_t missing_kept = 0;  ///< restored bit for bit
+  std::uint64_t zeros = 0;         ///< in the original, of either sign
+  std::uint64_t zeros_kept = 0;
+  std::uint64_t negative = 0;       ///< in the original
+  std::uint64_t made_negative = 0;  ///< restored below zero, original not
+
+  CUSZI_HD void add(const ValueCounts& other) {
+    missing_kept += other.missing_kept;
+    zeros += other.zeros;
+    zeros_kept += other.zeros_kept;
+    negative += other.negative;
+    made_negative += other.made_negative;
+  }
 };
 
 /// 0 if squares up to `largest`^2 neither overflow nor underflow.
@@ -35,7 +52,8 @@ struct Quality {
   double max_share = 0;  ///< largest error relative to its value; infinite if that is 0
   /// Largest error relative to its point's bound.
   double max_of_bound = 0;
-  SquareSum squared_error;
+  ErrorSums error_sums;
+  ValueCounts counts;
   /// Points that are missing in one field only, or by different values.
   std::uint64_t missing_differ = 0;
   std::optional<std::uint64_t> first_differ;
@@ -50,11 +68,14 @@ struct Quality {
   void merge(const Quality& next);
 
   double range() const { return max - min; }
+  double mean_error() const;
   double rmse() const;
   /// RMSE over the value range; 0 without error.
   double nrmse() const;
   /// In dB over the value range; nullopt without error or range.
   std::optional<double> psnr() const;
+  /// Values restored below zero in a non-negative field.
+  std::uint64_t false_negatives() const { return counts.negative == 0 ? counts.made_negative : 0; }
 };
 
 template <class T>
@@ -80,14 +101,15 @@ struct SeenPoints {
   double max_error = 0;
   double max_share = 0;
   double max_of_bound = 0;  ///< of pointwise bounds
+  ValueCounts counts;
 
-  /// Returns the square of the scaled error; 0 for missing points.
+  /// Returns the scaled error; 0 for missing points.
   template <class T>
   CUSZI_HD double add(std::uint64_t point, T original, T restored,
                       const PointComparison<T>& comparison);
 
-  /// `squares`: sum of the results of add(), in units of 2^exponent.
-  Quality quality(const SquareSum& squares) const;
+  /// `sums` are those of the results of add().
+  Quality quality(const ErrorSums& sums) const;
 };
 
 template <class T>
@@ -96,10 +118,11 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
   bool good = false;
   bool differs = false;
   bool crosses = false;
-  double square = 0;
+  double scaled = 0;
   if (comparison.missing(original)) {
     ++missing;
     good = std::bit_cast<BitsOf<T>>(original) == std::bit_cast<BitsOf<T>>(restored);
+    counts.missing_kept += good ? 1 : 0;
     const bool alike = original == restored || (original != original && restored != restored);
     differs = !good && !alike;
   } else {
@@ -107,9 +130,14 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
     const auto value = static_cast<double>(original);
     min = value < min ? value : min;
     max = value > max ? value : max;
+    counts.zeros += original == 0 ? 1 : 0;
+    counts.negative += original < 0 ? 1 : 0;
     differs = comparison.missing(restored);
     if (!differs) {
-      const double error = magnitude_of(value - static_cast<double>(restored));
+      counts.zeros_kept += original == 0 && restored == 0 ? 1 : 0;
+      counts.made_negative += original >= 0 && restored < 0 ? 1 : 0;
+      const double difference = static_cast<double>(restored) - value;
+      const double error = magnitude_of(difference);
       max_error = error > max_error ? error : max_error;
       const double share = error == 0 ? 0 : error / magnitude_of(value);
       max_share = share > max_share ? share : max_share;
@@ -117,7 +145,7 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
         const double part = comparison.bound.part_of(error, magnitude_of(value));
         max_of_bound = part > max_of_bound ? part : max_of_bound;
       }
-      square = (error * comparison.scale) * (error * comparison.scale);
+      scaled = difference * comparison.scale;
       good = comparison.bound.holds(value, static_cast<double>(restored));
       crosses = !on_same_sides(comparison.isovalues, original, restored);
     }
@@ -131,7 +159,7 @@ CUSZI_HD double SeenPoints::add(std::uint64_t point, T original, T restored,
     ++crossings;
     if (first_crossing == never) first_crossing = point;
   }
-  return square;
+  return scaled;
 }
 
 }  // namespace cuszi

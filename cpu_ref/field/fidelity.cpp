@@ -1,77 +1,137 @@
+#include "cpu_ref/field/fidelity.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
-#include "core/field/fidelity_points.hpp"
+#include "core/field/metrics.hpp"
 #include "cpu_ref/base/parallel.hpp"
-#include "cpu_ref/field/metrics.hpp"
 
-namespace cuszi::cpu {
+namespace cuszi {
+
+void PairSums::add(const PairSums& other) {
+  pairs += other.pairs;
+  x += other.x;
+  y += other.y;
+  xx += other.xx;
+  yy += other.yy;
+  xy += other.xy;
+}
+
+void PairSums::rescale(int from, int to) {
+  for (double* const sum : {&x, &y}) *sum = std::ldexp(*sum, from - to);
+  for (double* const sum : {&xx, &yy, &xy}) *sum = std::ldexp(*sum, 2 * (from - to));
+}
+
+std::optional<double> PairSums::correlation() const {
+  if (pairs == 0) return std::nullopt;
+  const double x_variance = xx / pairs - (x / pairs) * (x / pairs);
+  const double y_variance = yy / pairs - (y / pairs) * (y / pairs);
+  const double rounding = 1e-12 * std::max(xx, yy) / pairs;
+  if (!(x_variance > rounding && y_variance > rounding)) return std::nullopt;
+  const double covariance = xy / pairs - (x / pairs) * (y / pairs);
+  return std::clamp(covariance / std::sqrt(x_variance * y_variance), -1.0, 1.0);
+}
+
+void Fidelity::merge(const Fidelity& next) {
+  const bool is_first = std::all_of(neighbours.begin(), neighbours.end(),
+                                    [](const PairSums& sums) { return sums.pairs == 0; });
+  const int common = is_first ? next.exponent : std::max(exponent, next.exponent);
+  for (std::size_t axis = 0; axis < neighbours.size(); ++axis) {
+    PairSums other = next.neighbours[axis];
+    other.rescale(next.exponent, common);
+    neighbours[axis].rescale(exponent, common);
+    neighbours[axis].add(other);
+  }
+  exponent = common;
+  ssim_sum += next.ssim_sum;
+  ssim_windows += next.ssim_windows;
+}
+
+std::optional<double> Fidelity::ssim() const {
+  if (ssim_windows == 0) return std::nullopt;
+  return ssim_sum / static_cast<double>(ssim_windows);
+}
+
+namespace cpu {
 
 namespace {
 
-/// `counts` is 1, or 0 with an error of 0.
-struct ErrorRow {
-  std::array<double, fidelity_segment_points> error{};
-  std::array<double, fidelity_segment_points> counts{};
+constexpr std::uint64_t block_points = 4096;
+constexpr std::size_t lanes = 8;  ///< of partial sums
+constexpr std::uint64_t window_side = 8;
+
+/// Scaled errors of a block; `counts` is 1, or 0 with an error of 0.
+struct Errors {
+  std::array<double, block_points> error{};
+  std::array<double, block_points> counts{};
 };
 
-struct LaneSum {
-  std::array<double, fidelity_lanes> lane{};
-
-  double total() const {
-    double sum = 0;
-    for (const double part : lane) sum += part;
-    return sum;
+PairSums pair_sums(const Errors& a, const Errors& b, std::uint64_t count) {
+  std::array<std::array<double, lanes>, 6> sums{};
+  for (std::uint64_t i = 0; i < ceil_div(count, lanes) * lanes; i += lanes) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double x = a.error[i + k] * b.counts[i + k];
+      const double y = b.error[i + k] * a.counts[i + k];
+      sums[0][k] += a.counts[i + k] * b.counts[i + k];
+      sums[1][k] += x;
+      sums[2][k] += y;
+      sums[3][k] += x * x;
+      sums[4][k] += y * y;
+      sums[5][k] += x * y;
+    }
   }
-};
-
-PairSums pair_sums(const double* x, const double* x_counts, const double* y, const double* y_counts,
-                   std::size_t count) {
-  LaneSum pairs, xs, ys, xx, yy, xy;
-  const auto add = [&](std::size_t i, std::size_t k) {
-    const PairSums pair = pair_of({x[i], x_counts[i]}, {y[i], y_counts[i]});
-    pairs.lane[k] += pair.pairs;
-    xs.lane[k] += pair.x;
-    ys.lane[k] += pair.y;
-    xx.lane[k] += pair.xx;
-    yy.lane[k] += pair.yy;
-    xy.lane[k] += pair.xy;
-  };
-  constexpr std::size_t lanes = fidelity_lanes;
-  const std::size_t whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes) {
-    for (std::size_t k = 0; k < lanes; ++k) add(i + k, k);
+  std::array<double, 6> total{};
+  for (std::size_t of = 0; of < sums.size(); ++of) {
+    for (const double lane : sums[of]) total[of] += lane;
   }
-  for (std::size_t i = whole; i < count; ++i) add(i, i - whole);
-  return {pairs.total(), xs.total(), ys.total(), xx.total(), yy.total(), xy.total()};
+  return {total[0], total[1], total[2], total[3], total[4], total[5]};
 }
+
+struct WindowSums {
+  double x = 0;
+  double y = 0;
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+
+  /// Structural similarity for a dynamic range of 1.
+  double similarity() const {
+    constexpr double count = window_side * window_side;
+    constexpr double c1 = 0.01 * 0.01;
+    constexpr double c2 = 0.03 * 0.03;
+    const double x_mean = x / count;
+    const double y_mean = y / count;
+    const double x_variance = xx / count - x_mean * x_mean;
+    const double y_variance = yy / count - y_mean * y_mean;
+    const double covariance = xy / count - x_mean * y_mean;
+    return (2 * x_mean * y_mean + c1) * (2 * covariance + c2) /
+           ((x_mean * x_mean + y_mean * y_mean + c1) * (x_variance + y_variance + c2));
+  }
+};
 
 template <class T>
 class Measurer {
  public:
-  Measurer(const Dims& dims, std::span<const T> original, std::span<const T> restored,
-           const FillValues& fills)
-      : cuts_(dims), values_{original.data(), restored.data(), MissingTest<T>(fills)} {}
+  Measurer(const Dims& dims, Bytes original, Bytes restored, const FillValues& fills, int exponent)
+      : dims_(dims),
+        original_(reinterpret_cast<const T*>(original.data())),
+        restored_(reinterpret_cast<const T*>(restored.data())),
+        missing_(fills),
+        exponent_(exponent) {}
 
-  Fidelity measure() {
-    exponent_ = fidelity_exponent(largest_half_error());
-    values_.set_exponent(exponent_);
-    Fidelity whole =
-        in_parts(ceil_div(cuts_.segments, fidelity_part_segments), [&](std::uint64_t i) {
-          Fidelity part;
-          const std::uint64_t end = std::min((i + 1) * fidelity_part_segments, cuts_.segments);
-          for (std::uint64_t j = i * fidelity_part_segments; j < end; ++j) {
-            add_segment({cuts_, j}, part);
-          }
-          return part;
-        });
-    if (cuts_.planes != 0) {
-      whole.merge(in_parts(cuts_.planes, [&](std::uint64_t plane) { return windows_of(plane); }));
-    }
+  Fidelity measure() const {
+    Fidelity whole = in_parts(ceil_div(dims_.count(), block_points),
+                              [&](std::uint64_t block) { return pairs_of(block); });
+    const Dims squeezed = dims_.squeezed();
+    if (squeezed.rank() < 2) return whole;
+    const std::uint64_t width = squeezed[squeezed.rank() - 1];
+    const std::uint64_t height = squeezed[squeezed.rank() - 2];
+    whole.merge(in_parts(dims_.count() / (width * height), [&](std::uint64_t plane) {
+      return windows_of(plane * width * height, width, height);
+    }));
     return whole;
   }
 
@@ -84,110 +144,113 @@ class Measurer {
       parts[i].exponent = exponent_;
     });
     Fidelity whole;
-    whole.exponent = exponent_;
     for (const Fidelity& one : parts) whole.merge(one);
     return whole;
   }
 
-  double largest_half_error() const {
-    constexpr std::uint64_t block = 1 << 16;
-    std::vector<double> largest(ceil_div(cuts_.points, block));
-    parallel_for(largest.size(), [&](std::uint64_t i) {
-      const std::uint64_t end = std::min<std::uint64_t>((i + 1) * block, cuts_.points);
-      double most = 0;
-      for (std::uint64_t p = i * block; p < end; ++p) {
-        if (values_.counts(p)) most = std::max(most, std::abs(values_.half_error(p)));
-      }
-      largest[i] = most;
-    });
-    return *std::max_element(largest.begin(), largest.end());
+  bool counts(std::uint64_t point) const {
+    return !missing_(original_[point]) && restored_[point] - restored_[point] == 0;
   }
 
-  void read_errors(std::uint64_t first, std::size_t count, ErrorRow& row) const {
-    for (std::size_t i = 0; i < count; ++i) {
-      const CountedError one = values_.error(first + i);
-      row.counts[i] = one.counts;
-      row.error[i] = one.error;
+  /// Points before the field or after the block do not count.
+  void read_errors(std::uint64_t first, std::uint64_t count, std::uint64_t back,
+                   Errors& errors) const {
+    errors.counts.fill(0);
+    errors.error.fill(0);
+    const double scale = std::ldexp(1.0, -exponent_);
+    for (std::uint64_t i = first < back ? back - first : 0; i < count; ++i) {
+      const std::uint64_t point = first + i - back;
+      if (!counts(point)) continue;
+      errors.error[i] =
+          scale * (static_cast<double>(restored_[point]) - static_cast<double>(original_[point]));
+      errors.counts[i] = 1;
     }
   }
 
-  void add_segment(const FidelitySegment& segment, Fidelity& part) const {
-    const std::uint64_t first = segment.first;
-    const std::size_t count = segment.count;
-    ErrorRow here;
-    ErrorRow there;
-    read_errors(first, count, here);
-    count_values(first, count, here, part);
-    std::uint64_t stride = cuts_.width;
-    std::uint64_t index = segment.row;
-    for (int axis = cuts_.rank - 2; axis >= 0; --axis) {
-      const auto number = static_cast<std::size_t>(axis);
-      if (index % cuts_.extents[number] != 0) {
-        read_errors(first - stride, count, there);
-        part.neighbours[number].add(pair_sums(there.error.data(), there.counts.data(),
-                                              here.error.data(), here.counts.data(), count));
-      }
-      index /= cuts_.extents[number];
-      stride *= cuts_.extents[number];
-    }
-    PairSums& fastest = part.neighbours[static_cast<std::size_t>(cuts_.rank - 1)];
-    fastest.add(pair_sums(here.error.data(), here.counts.data(), here.error.data() + 1,
-                          here.counts.data() + 1, count - 1));
-    if (segment.at != 0) fastest.add(pair_of(values_.error(first - 1), values_.error(first)));
-  }
-
-  void count_values(std::uint64_t first, std::size_t count, const ErrorRow& row,
-                    Fidelity& part) const {
-    LaneSum sum;
-    for (std::size_t i = 0; i < count; ++i) {
-      const T was = values_.original[first + i];
-      part.add(was, values_.restored[first + i], values_.missing(was), row.counts[i] != 0);
-      sum.lane[i % fidelity_lanes] += row.error[i];
-    }
-    part.error_sum += sum.total();
-  }
-
-  /// SSIM over complete windows.
-  Fidelity windows_of(std::uint64_t plane) const {
+  Fidelity pairs_of(std::uint64_t block) const {
+    const std::uint64_t first = block * block_points;
+    const std::uint64_t end = std::min(first + block_points, dims_.count());
+    Errors here;
+    Errors before;
+    read_errors(first, end - first, 0, here);
     Fidelity part;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    const std::uint64_t first = plane * cuts_.plane_points();
-    for (std::uint64_t p = first; p < first + cuts_.plane_points(); ++p) {
-      if (!values_.counts(p)) continue;
-      const auto value = static_cast<double>(values_.original[p]) / 2;
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    if (!(high > low)) return part;
-    for (std::uint64_t window = 0; window < cuts_.windows_per_plane(); ++window) {
-      double similarity = 0;
-      if (!values_.window(cuts_.first_of_window(plane, window), cuts_.plane_width,
-                          {low, high - low}, similarity)) {
-        continue;
+    std::uint64_t stride = 1;
+    for (int axis = dims_.rank() - 1; axis >= 0; --axis) {
+      const std::uint64_t cycle = stride * dims_[axis];
+      if (dims_[axis] != 1) {
+        read_errors(first, end - first, stride, before);
+        // The first points along an axis have no neighbour before them.
+        for (std::uint64_t p = first / cycle * cycle; p < end; p += cycle) {
+          for (std::uint64_t i = std::max(p, first); i < std::min(p + stride, end); ++i) {
+            before.error[i - first] = before.counts[i - first] = 0;
+          }
+        }
+        part.neighbours[static_cast<std::size_t>(axis)] = pair_sums(before, here, end - first);
       }
-      part.ssim_sum += similarity;
-      ++part.ssim_windows;
+      stride = cycle;
     }
     return part;
   }
 
-  FidelityCuts cuts_;
-  ComparedValues<T> values_;
-  int exponent_ = 0;
+  /// SSIM over complete windows of the plane at `first`.
+  Fidelity windows_of(std::uint64_t first, std::uint64_t width, std::uint64_t height) const {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (std::uint64_t p = first; p < first + width * height; ++p) {
+      if (!counts(p)) continue;
+      low = std::min(low, static_cast<double>(original_[p]) / 2);
+      high = std::max(high, static_cast<double>(original_[p]) / 2);
+    }
+    Fidelity part;
+    if (!(high > low)) return part;
+    for (std::uint64_t y = 0; y + window_side <= height; y += window_side) {
+      for (std::uint64_t x = 0; x + window_side <= width; x += window_side) {
+        const auto similarity = window(first + y * width + x, width, low, high - low);
+        if (!similarity) continue;
+        part.ssim_sum += *similarity;
+        ++part.ssim_windows;
+      }
+    }
+    return part;
+  }
+
+  /// Halved values, which cannot overflow, are scaled from [low, low + range] to [0, 1]. nullopt if
+  /// a point of the window does not count.
+  std::optional<double> window(std::uint64_t first, std::uint64_t width, double low,
+                               double range) const {
+    WindowSums sums;
+    for (std::uint64_t y = 0; y < window_side; ++y) {
+      for (std::uint64_t p = first + y * width; p < first + y * width + window_side; ++p) {
+        if (!counts(p)) return std::nullopt;
+        const double was = (static_cast<double>(original_[p]) / 2 - low) / range;
+        const double now = (static_cast<double>(restored_[p]) / 2 - low) / range;
+        sums.x += was;
+        sums.y += now;
+        sums.xx += was * was;
+        sums.yy += now * now;
+        sums.xy += was * now;
+      }
+    }
+    return sums.similarity();
+  }
+
+  Dims dims_;
+  const T* original_;
+  const T* restored_;
+  MissingTest<T> missing_;
+  int exponent_;  ///< of errors
 };
 
 }  // namespace
 
 Fidelity measure_fidelity(DType dtype, const Dims& dims, Bytes original, Bytes restored,
-                          const FillValues& fills) {
+                          const FillValues& fills, double max_error) {
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    const auto values = [](Bytes bytes) {
-      return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
-    };
-    return Measurer<T>(dims, values(original), values(restored), fills).measure();
+    return Measurer<T>(dims, original, restored, fills, square_exponent(max_error)).measure();
   });
 }
 
-}  // namespace cuszi::cpu
+}  // namespace cpu
+
+}  // namespace cuszi

@@ -36,17 +36,20 @@ Quality measure_block(std::span<const T> original, std::span<const T> restored,
   comparison.scale = std::ldexp(1.0, -exponent);
   const MissingTest<T>& missing = comparison.missing;
   SeenPoints seen;
-  LaneSums squared_errors{};
+  LaneSums errors{};
+  LaneSums squares{};
   double most = 0;
   for (std::size_t i = 0; i < original.size(); ++i) {
     comparison.bound = bounds.of(first + i);
-    squared_errors[i % sum_lanes] += seen.add(i, original[i], restored[i], comparison);
+    const double scaled = seen.add(i, original[i], restored[i], comparison);
+    errors[i % sum_lanes] += scaled;
+    squares[i % sum_lanes] += scaled * scaled;
     const double error =
         std::fabs(static_cast<double>(original[i]) - static_cast<double>(restored[i]));
     const double share = bounds.share(first + i, error);
     if (share > most && !missing(original[i]) && !missing(restored[i])) most = share;
   }
-  Quality quality = seen.quality({tree_sum(squared_errors), exponent});
+  Quality quality = seen.quality({tree_sum(errors), tree_sum(squares), exponent});
   quality.max_of_bound = std::max(quality.max_of_bound, most);
   return quality;
 }

@@ -2,7 +2,6 @@
 
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
-#include "core/field/fidelity.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
 #include "core/field/metrics.hpp"
@@ -15,9 +14,5 @@ Quality measure_quality(DType dtype, Bytes original, Bytes restored, const Value
 /// With Quality::max_of_bound.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const PointBounds& bounds);
-
-/// Both fields are of `dtype` and `dims`. Independent of the number of threads.
-Fidelity measure_fidelity(DType dtype, const Dims& dims, Bytes original, Bytes restored,
-                          const FillValues& fills);
 
 }  // namespace cuszi::cpu

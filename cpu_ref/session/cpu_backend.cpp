@@ -30,11 +30,6 @@ class CpuBackend final : public Backend {
     return cpu::measure_quality(dtype, original, restored, rules, bound);
   }
 
-  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
-                            const FillValues& fills) override {
-    return cpu::measure_fidelity(shape.dtype, shape.dims, original, restored, fills);
-  }
-
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
     parallel_for(count, each);
   }

@@ -21,9 +21,10 @@ static_assert(sum_lanes == 32 && quality_block_points % 32 == 0);
 
 struct Seen {
   SeenPoints points;
-  double squares = 0;  ///< of errors, in units of 2^exponent
+  double errors = 0;  ///< in units of 2^exponent
+  double squares = 0;
 
-  /// Result in lane 0; squares are summed like tree_sum().
+  /// Result in lane 0; errors are summed like tree_sum().
   __device__ void merge_lanes() {
     const auto other = [](auto value, int distance) {
       return __shfl_down_sync(~0U, value, static_cast<unsigned>(distance));
@@ -42,6 +43,12 @@ struct Seen {
       all.max_error = fmax(all.max_error, other(all.max_error, distance));
       all.max_share = fmax(all.max_share, other(all.max_share, distance));
       all.max_of_bound = fmax(all.max_of_bound, other(all.max_of_bound, distance));
+      for (std::uint64_t ValueCounts::*count :
+           {&ValueCounts::missing_kept, &ValueCounts::zeros, &ValueCounts::zeros_kept,
+            &ValueCounts::negative, &ValueCounts::made_negative}) {
+        all.counts.*count += other(all.counts.*count, distance);
+      }
+      errors += other(errors, distance);
       squares += other(squares, distance);
     }
   }
@@ -64,7 +71,9 @@ __global__ void __launch_bounds__(MetricsPolicy::threads)
   if (scales != nullptr) scaled.scale = scales[block];
   Seen seen;
   const auto add = [&](std::uint64_t point, T was, T is) {
-    seen.squares += seen.points.add(point, was, is, scaled);
+    const double error = seen.points.add(point, was, is, scaled);
+    seen.errors += error;
+    seen.squares += error * error;
   };
   std::uint64_t i = threadIdx.x % 32;
   for (; i + 32 * (in_flight - 1) < count; i += 32 * in_flight) {
@@ -116,7 +125,7 @@ Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const
     blocks = look(upload(gpu, scales.data(), scales.size()));
   Quality whole;
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    whole.merge(blocks[i].points.quality({blocks[i].squares, exponents[i]}));
+    whole.merge(blocks[i].points.quality({blocks[i].errors, blocks[i].squares, exponents[i]}));
   return whole;
 }
 

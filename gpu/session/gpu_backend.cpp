@@ -64,14 +64,6 @@ class GpuBackend final : public Backend {
                                 bound);
   }
 
-  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
-                            const FillValues& fills) override {
-    const FrameInSlot frame(slot_);
-    use_device();
-    gpu_.reset();
-    return gpu::measure_fidelity(gpu_, shape, bring(gpu_, original), bring(gpu_, restored), fills);
-  }
-
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
     gpu_.host().for_each(count, each);
   }

@@ -100,10 +100,6 @@ class FaultyBackend final : public Backend {
                           const ValueBound& bound) override {
     return sound_->measure_quality(dtype, original, restored, rules, bound);
   }
-  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
-                            const FillValues& fills) override {
-    return sound_->measure_fidelity(shape, original, restored, fills);
-  }
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
     return sound_->hashes(strings);
   }

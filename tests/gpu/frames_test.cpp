@@ -166,9 +166,7 @@ TEST_CASE("an archive is compared with its field on the device as on the host", 
     CHECK(found.quality().max_error == expected.quality().max_error);
     CHECK(found.quality().psnr() == expected.quality().psnr());
     CHECK_FALSE(found.quality().first_bad.has_value());
-    CHECK(found.fidelity().mean_error() == expected.fidelity().mean_error());
-    CHECK(found.fidelity().ssim() == expected.fidelity().ssim());
-    CHECK(found.fidelity().autocorrelation(1) == expected.fidelity().autocorrelation(1));
+    CHECK(found.quality().mean_error() == expected.quality().mean_error());
   }
 }
 

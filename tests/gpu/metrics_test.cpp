@@ -68,8 +68,14 @@ void compare(gpu::DeviceContext& gpu, Random& random, std::size_t count, double 
   CHECK(found.min == expected.min);
   CHECK(found.max == expected.max);
   CHECK(found.max_error == expected.max_error);
-  CHECK(found.squared_error.sum == expected.squared_error.sum);
-  CHECK(found.squared_error.exponent == expected.squared_error.exponent);
+  CHECK(found.error_sums.errors == expected.error_sums.errors);
+  CHECK(found.error_sums.squares == expected.error_sums.squares);
+  CHECK(found.error_sums.exponent == expected.error_sums.exponent);
+  CHECK(found.counts.missing_kept == expected.counts.missing_kept);
+  CHECK(found.counts.zeros == expected.counts.zeros);
+  CHECK(found.counts.zeros_kept == expected.counts.zeros_kept);
+  CHECK(found.counts.negative == expected.counts.negative);
+  CHECK(found.counts.made_negative == expected.counts.made_negative);
   CHECK(found.missing_differ == expected.missing_differ);
   CHECK(found.first_differ == expected.first_differ);
   CHECK(found.first_bad == expected.first_bad);

@@ -147,12 +147,8 @@ class FakeDevice final : public Backend {
   }
   Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                           const ValueBound& bound) override {
-    return cpu_->measure_quality(dtype, original, restored, rules, bound);
-  }
-  Fidelity measure_fidelity(const FrameShape& shape, Bytes original, Bytes restored,
-                            const FillValues& fills) override {
     transfer_->call();
-    return cpu_->measure_fidelity(shape, original, restored, fills);
+    return cpu_->measure_quality(dtype, original, restored, rules, bound);
   }
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {
     transfer_->call();

@@ -35,7 +35,8 @@ TEST_CASE("quality as computed by hand") {
   CHECK(quality.min == 0);
   CHECK(quality.max == 4);
   CHECK(quality.max_error == 1);
-  CHECK(quality.squared_error.sum == 1.25);
+  CHECK(quality.error_sums.squares == 1.25);
+  CHECK(quality.mean_error() == -0.125);
   CHECK(is_near(quality.rmse(), std::sqrt(1.25 / 4)));
   CHECK(is_near(quality.nrmse(), std::sqrt(1.25 / 4) / 4));
   CHECK(is_near(quality.psnr().value(), 20 * std::log10(4 / std::sqrt(1.25 / 4))));
@@ -60,8 +61,25 @@ TEST_CASE("squared errors are summed lane by lane, then by a tree, then block by
     expected += tree_sum(sums);
   }
   for (const double value : original) serial += value * value;
-  CHECK(measure(original, restored, 1).squared_error.sum == expected);
+  CHECK(measure(original, restored, 1).error_sums.squares == expected);
   CHECK(serial != expected);
+}
+
+TEST_CASE("zeros, negatives and missing values are counted") {
+  FillValues fills;
+  fills.add(9);
+  const Quality quality =
+      measure<float>({0, 0, -0.0F, 1, 2, nan, 9, 9}, {0, -1, 0, 2, 2, nan, 9, 8}, 0, fills);
+  CHECK(quality.points == 5);
+  CHECK(quality.mean_error() == 0);
+  CHECK(quality.counts.zeros == 3);
+  CHECK(quality.counts.zeros_kept == 2);
+  CHECK(quality.missing == 3);
+  CHECK(quality.counts.missing_kept == 2);
+  CHECK(quality.false_negatives() == 1);
+  const Quality signs = measure<float>({-1, 0, 2}, {1, -1, 2}, 0);
+  CHECK(signs.counts.made_negative == 1);
+  CHECK(signs.false_negatives() == 0);
 }
 
 TEST_CASE("fields without error or range have no PSNR") {
