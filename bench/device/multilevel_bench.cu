@@ -9,7 +9,7 @@
 
 #include "gpu/field/hash.cuh"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/tuning/energy_fit.cuh"
+#include "gpu/tuning/context_fit.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
 
 namespace cuszi::gpu {

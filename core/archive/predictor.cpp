@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/param_table.hpp"
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "core/multilevel/schedule.hpp"
 
 namespace cuszi {

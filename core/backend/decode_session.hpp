@@ -16,28 +16,27 @@
 
 namespace cuszi {
 
-/// The destination of a restored frame: all its points, or those of a preview.
+/// Destination of a restored frame or preview.
 struct FrameTarget {
   FrameShape shape;
-  double min = 0;  ///< of the points that are not missing, as the predictor sees them
+  double min = 0;  ///< of points that are not missing, as the predictor sees them
   double max = 0;
   const FrameMask& mask;                       ///< in host memory
   MutableBytes out;                            ///< in the backend's memory or the host's
-  const TransformTarget* transform = nullptr;  ///< how they become values, if they are none
-  const LocalBounds* local = nullptr;          ///< of the frame, smaller than its own
-  Selection points = {};                       ///< of the frame, which these are
-  std::uint64_t stride = 1;                    ///< of them along lattice axes
+  const TransformTarget* transform = nullptr;  ///< null if points are values
+  const LocalBounds* local = nullptr;
+  Selection points = {};     ///< of the frame
+  std::uint64_t stride = 1;  ///< along lattice axes
 };
 
-/// The passes of one level of the payload, whose codes are written together.
+/// Passes of one level, whose codes are stored together.
 struct CodedLevel {
   std::span<const PassShape> shapes;
-  std::span<const Sections> sections;  ///< of the same passes
+  std::span<const Sections> sections;  ///< by pass
 };
 
-/// Cuts the first passes of a frame into levels of the payload. `pass_levels` has the level of each
-/// pass, `shapes` and `passes` have at least as many passes as are restored, which are whole
-/// levels.
+/// Levels of the first passes of a frame. `shapes` and `passes` hold at least the restored passes,
+/// which form whole levels.
 inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
                                             std::span<const PassShape> shapes,
                                             std::span<const Sections> passes) {
@@ -48,9 +47,8 @@ inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
   return levels;
 }
 
-/// The passes of a frame on their way from sections to values. First the codes of all of them are
-/// decoded; then each pass in turn gets its contexts, its codes by code position, and its values.
-/// Every step throws ArchiveError.
+/// First all codes are decoded; then each pass gets its contexts, sorted codes, and values. All
+/// functions throw ArchiveError.
 class PassDecoder {
  public:
   PassDecoder() = default;
@@ -58,20 +56,18 @@ class PassDecoder {
   PassDecoder& operator=(const PassDecoder&) = delete;
   virtual ~PassDecoder() = default;
 
-  /// Entropy-decodes the quant-codes of all levels, also those of passes that will not be restored.
+  /// Includes passes that are not restored.
   virtual void decode(std::span<const CodedLevel> levels) = 0;
-  /// Prepares the pass's contexts again. Without effect for predictors that have none.
+  /// No effect without contexts.
   virtual void contexts(int pass, const Sections& sections) = 0;
-  /// Moves the pass's codes, which are decoded table by table, to their code positions, which
-  /// follow from the contexts.
+  /// Moves codes, which are decoded table by table, to the positions given by contexts.
   virtual void place(int pass) = 0;
-  /// Restores the pass's points from their quant-codes and sections.
   virtual void reconstruct(int pass, const Sections& sections) = 0;
-  /// Puts the missing values back; the target is complete on return.
+  /// Restores missing values; complete on return.
   virtual void finish() = 0;
 };
 
-/// A frame's payload that a backend is to restore, in one of three ways. One thread; a backend has
+/// One thread; a backend has one session at a time.
 /// one session at a time.
 class DecodeSession {
  public:
@@ -80,24 +76,21 @@ class DecodeSession {
   DecodeSession& operator=(const DecodeSession&) = delete;
   virtual ~DecodeSession() = default;
 
-  /// The payload in the backend's memory: itself or a copy, valid as long as the session.
+  /// A view or copy, valid as long as the session.
   virtual Bytes payload() const = 0;
-  /// Replaces the sections that EncodeSession::pack() has packed by what they were before, valid as
-  /// long as the session. Throws ArchiveError if they are damaged, DeviceError where the backend
-  /// has no second lossless pass.
+  /// Replaces sections packed by EncodeSession::pack(), valid as long as the session. Throws
+  /// ArchiveError for damage, DeviceError without a second lossless pass.
   virtual void unpack(Sections& sections) = 0;
 
-  /// Starts to restore what PassEncoder has made. Target, parameters and sections must outlive the
-  /// decoder.
+  /// Arguments must outlive the decoder.
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,
                                               const PredictorParams& predictor,
                                               const CoderParams& coder) = 0;
-  /// Restores the values of a frame that EncodeSession::encode_values() has coded, from the
-  /// sections of the passes that its points need, and puts missing values back. Throws
-  /// ArchiveError.
+  /// Restores sections of EncodeSession::encode_values(), as far as points need them, and missing
+  /// values. Throws ArchiveError.
   virtual void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                              std::span<const Sections> passes) = 0;
-  /// Sets all points that are not missing to one value, whose bits are the lowest of `bits`.
+  /// Fills points that are not missing with the low bits of `bits`.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 
  private:

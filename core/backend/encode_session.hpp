@@ -25,50 +25,45 @@ namespace cuszi {
 
 struct ClassErrors;
 
-/// The predictor with its parameters, and the coder, of a frame.
 struct Method {
   PredictorParams predictor;
   CoderId coder;
 };
 
-/// The absolute error that restored values may have, and how it is used.
+/// The tolerance for restored values.
 struct ErrorRoom {
   double bound = 0;
   double bound_over_half_step = 1;  ///< see bound_over_half_step_of()
 };
 
-/// All that decides a coded frame's sections besides its values.
+/// All that determines the sections of a frame, besides its values.
 struct FrameCoding {
   PredictorParams predictor;
   ErrorRoom room;
   CoderParams coder;
   HuffmanTuning tuning;
-  std::shared_ptr<const LocalBounds> local = {};  ///< for `multilevel`: smaller ones than `room`'s
+  std::shared_ptr<const LocalBounds> local = {};  ///< for `multilevel`; smaller than the frame's
 
-  /// Whether a pass's quant-codes depend on its contexts, so that the encoder has to fit those of
-  /// a pass before it goes on.
+  /// Whether codes depend on contexts: each pass must then fit contexts before the next is
+  /// predicted.
   bool predicts_by_contexts() const { return room.bound_over_half_step > 1; }
 };
 
-/// Points of a pass that its quant-codes could not express.
 struct PassCounts {
   std::uint64_t outliers = 0;
   std::uint64_t patches = 0;
 };
 
-/// The result of coding a pass.
 struct CodedPass {
   Sections sections;
   PassCounts counts;
-  std::optional<PredictorParams> final_params = {};  ///< parameters that were left open until then
+  std::optional<PredictorParams> final_params = {};  ///< if decided by encoding
 };
 
-/// Number of error units in an error bound. Errors of restored values are summed as integers in
-/// these units, so that a sum does not depend on the order of its terms.
+/// Units per error bound. Errors are summed as integers, so their order does not matter.
 inline constexpr double error_units = 65536;
 
-/// Number of error units in an absolute error of 1. Limited to the largest finite double, which is
-/// less than the exact number where the bound is next to 0.
+/// Limited to finite doubles.
 inline double error_units_per_one(double bound) {
   return std::min(error_units / bound, std::numeric_limits<double>::max());
 }
@@ -78,10 +73,8 @@ CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
   return nearest_integer((restored - original) * units_per_one);
 }
 
-/// The passes of a frame on their way from values to sections. Each pass is predicted, then gets
-/// its contexts, in their order; how many passes a call has is the caller's choice. At last all are
-/// encoded: a backend may work on all of them side by side, and need not know any size before
-/// finish().
+/// The passes of a frame from values to sections: predict, then fit contexts, in order; encode all
+/// passes at the end. No sizes are needed before finish().
 class PassEncoder {
  public:
   PassEncoder() = default;
@@ -89,27 +82,23 @@ class PassEncoder {
   PassEncoder& operator=(const PassEncoder&) = delete;
   virtual ~PassEncoder() = default;
 
-  /// Predicts and quantises the points of these passes: their quant-codes, and what the codes
-  /// cannot say (anchors, outliers, patches).
+  /// Also finds anchors, outliers and patches.
   virtual void predict(PassRange passes) = 0;
-  /// The sum of error_in_units() over the points predicted so far that are not missing. 0 for
-  /// predictors that could not do anything about it.
+  /// Sum of error_in_units() over predicted points that are not missing. 0 for predictors whose
+  /// bias cannot be corrected.
   virtual std::int64_t error_sum() { return 0; }
-  /// Chooses how the contexts of these passes follow from what earlier passes restored, and
-  /// prepares them. Without effect for predictors that have none.
+  /// No effect without contexts.
   virtual void fit_contexts(PassRange passes) = 0;
-  /// What the sections of all passes take at most, once all have been predicted: from then on no
-  /// value of the frame is read. Nothing if that cannot be told before they are encoded.
+  /// Upper limit for the sections, once all passes are predicted; values are then no longer read.
+  /// nullopt if unknown before encoding.
   virtual std::optional<ByteCount> most_bytes() const { return std::nullopt; }
-  /// Entropy-codes the quant-codes of all passes. Those of a level of the payload may stand
-  /// together, in the sections of its first pass.
+  /// Codes of a level may be stored in the sections of its first pass.
   virtual void encode() = 0;
-  /// The sections of all passes, which stay valid as long as the session, if no other encoder is
-  /// made.
+  /// Valid as long as the session, and until another encoder is made.
   virtual std::vector<CodedPass> finish() = 0;
 };
 
-/// Measures what choices would cost; core/choices/trials decides.
+/// Measures what core/choices/trials compares.
 class TrialSession {
  public:
   TrialSession() = default;
@@ -117,24 +106,19 @@ class TrialSession {
   TrialSession& operator=(const TrialSession&) = delete;
   virtual ~TrialSession() = default;
 
-  /// What samples of the whole frame's classes tell (core/tuning/sampled_cost), for each of these
-  /// parameters, whose lattices are the frame's, by class. All classes of all candidates may be
-  /// looked at side by side.
+  /// Sampled errors (core/tuning/sampled_cost) of the frame for each candidate, by class.
   virtual std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) = 0;
-  /// The bytes that each of these codings takes in the part of the frame; a backend may try them
-  /// side by side. `multilevel` is fitted to that part.
+  /// Estimated bytes of the part for each coding, with fits to the part.
   virtual std::vector<std::uint64_t> costs(std::span<const FrameCoding> candidates) = 0;
-  /// How many codings take about the time of one. Where it is more than one, those that may be
-  /// asked for next are tried along.
+  /// Number of codings that take about the time of one; above 1, likely candidates are coded ahead.
   virtual std::size_t side_by_side() const { return 1; }
-  /// Calls each(i) for all i below `count`, in any order: what a backend's threads may share.
+  /// Calls each(i) for all i below `count` on the backend's threads, in any order.
   virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) {
     for (std::size_t i = 0; i < count; ++i) each(i);
   }
 };
 
-/// A frame coded by its logarithms, and what has been seen of it.
 struct CodedLogs {
   CodedPass pass;
   FieldScan own;   ///< range of the values
@@ -142,11 +126,8 @@ struct CodedLogs {
   double max = 0;
 };
 
-/// A frame that a backend has in work: it answers questions about it, then codes it. What is
-/// computed stands in core, the order of the steps in core/pipeline; a backend decides who computes
-/// it, when. One thread; a backend has one session at a time.
-///
-/// Spans of bytes lie in the backend's memory or in the host's, wherever not said otherwise.
+/// A frame being encoded. Bytes may lie in the backend's memory or the host's. One thread; a
+/// backend has one session at a time.
 class EncodeSession {
  public:
   explicit EncodeSession(FrameSlot& slot) : frame_(slot) {}
@@ -154,65 +135,58 @@ class EncodeSession {
   EncodeSession& operator=(const EncodeSession&) = delete;
   virtual ~EncodeSession() = default;
 
-  /// Range, missing points, and samples of prediction errors for the predictor whose geometry was
-  /// given. Reads the whole frame when it is first asked for, if no earlier session has.
+  /// Range, missing points, and sampled prediction errors. Reads the whole frame at the first call,
+  /// unless an earlier session did.
   virtual const FieldScan& scan() = 0;
-  /// The missing points, in host memory.
+  /// In host memory.
   virtual FrameMask mask() = 0;
-  /// The values at `points`, indices in raster order, missing ones included.
+  /// By raster index; includes missing values.
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
-  /// The values of sample_size() of the frame's points, drawn by sampled_point(), but for those
-  /// that are missing, in ascending order.
+  /// Sorted values of sampled points that are not missing.
   virtual std::vector<double> sampled_values() = 0;
-  /// The least and the largest magnitude of sampled values of the frame itself, without a scan.
+  /// Of sampled values, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
-  /// How many points, missing or not, have the value whose bits are the lowest of `bits`.
+  /// Includes missing points. Compares the low bits of `bits`.
   virtual std::uint64_t count_bits(std::uint64_t bits) = 0;
 
-  /// From now on the frame's values are transformed ones, for all that asks and codes them: under
-  /// choice.bound, errors keep to `bound`. Points that the transform keeps count as missing, and
-  /// mask() has their own values; but few of them (most_kept_in_tiles()) are left to tiles.
+  /// Replaces the values by transformed ones; errors within choice.bound keep to `bound`. Points
+  /// that the transform cannot represent count as missing, with original values in mask(), unless
+  /// few enough for tiles (most_kept_in_tiles()).
   virtual void transform(const TransformChoice& choice, const ValueBound& bound) = 0;
-  /// From now on these points, bit i % 64 of word i / 64, count as missing, and mask() has their
-  /// values. The range stays as it was scanned.
+  /// Bit i % 64 of word i / 64: point i counts as missing, with its value in mask(). The scanned
+  /// range remains.
   virtual void keep_points(std::span<const std::uint64_t> points) = 0;
-  /// Which of the transformed points are negative, in host memory.
+  /// Of transformed points, in host memory.
   virtual PointBits signs() = 0;
 
-  /// Starts trials in a part of the frame. Not longer than the session. Throws DeviceError where
-  /// there are none.
+  /// The session must outlive them. Throws DeviceError if unsupported.
   virtual std::unique_ptr<TrialSession> trials(const TrialPart& part) = 0;
-  /// Fits the parameters that follow from the frame's values. Without effect for predictors that
-  /// have none.
+  /// Fits parameters to the values; no effect for predictors without such.
   virtual void fit(PredictorParams& /*params*/) {}
 
-  /// Starts to code the frame by a predictor that makes quant-codes. Not longer than the session.
+  /// For predictors with quant-codes. The session must outlive it.
   virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
-  /// Codes the passes of the frame by a predictor that codes itself. Sections stay valid as long as
-  /// the session.
+  /// For predictors that code themselves. Valid as long as the session.
   virtual std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) = 0;
 
-  /// The largest magnitude in a sample of the values (FieldScan::sampled), if encode_unscanned()
-  /// can be tried: for `tiles`, without fill values, as long as there is no scan. Nothing
-  /// elsewhere.
+  /// Largest sampled magnitude (FieldScan::sampled), if encode_unscanned() may succeed: `tiles`
+  /// without fill values before a scan.
   virtual std::optional<double> sampled_magnitude() { return std::nullopt; }
-  /// Codes the frame as encode_values() does, but while it is read for the first time; scan() tells
-  /// the range that was found then. Nothing if a point is missing, or if the backend has to know
-  /// the range first.
+  /// encode_values() in the first pass over the values; scan() then has their range. nullopt if
+  /// points are missing or the backend needs the range first.
   virtual std::optional<CodedPass> encode_unscanned(const PredictorParams& /*params*/,
                                                     double /*bound*/) {
     return std::nullopt;
   }
-  /// Codes a frame by its logarithms as encode_values() does after transform(), but while it is
-  /// read for the first time. Nothing if points are missing or more are kept than tiles may have,
-  /// or where a backend does not. What scan() tells stays as it was.
+  /// transform() and encode_values() in the first pass over the values. nullopt if points are
+  /// missing, too many are not representable, or it is unsupported. scan() is unaffected.
   virtual std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& /*params*/,
                                                          const TransformChoice& /*choice*/,
                                                          const ValueBound& /*bound*/) {
     return std::nullopt;
   }
-  /// Packs by a second lossless pass those sections that get smaller by it. Throws DeviceError
-  /// where that pass cannot be made.
+  /// Packs sections that get smaller by a second lossless pass. Throws DeviceError if there is
+  /// none.
   virtual void pack(Sections& sections) = 0;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace cuszi {
 
-/// A backend's place for the one frame that it can have in work.
+/// The single frame of a backend.
 class FrameSlot {
  public:
   FrameSlot() = default;
@@ -16,8 +16,7 @@ class FrameSlot {
   bool is_taken_ = false;
 };
 
-/// A frame in work, from the constructor to the destructor. Throws std::logic_error if the slot is
-/// taken: the caller has kept a session too long.
+/// Throws std::logic_error if the slot is taken: a session was kept too long.
 class FrameInSlot {
  public:
   explicit FrameInSlot(FrameSlot& slot) : slot_(slot) {

@@ -8,8 +8,7 @@
 
 namespace cuszi {
 
-/// Seconds that each step of a pipeline took, in the order of their first call; and, for whoever
-/// watches, how far it is.
+/// Seconds per step, in the order of first calls, and progress.
 class StepTimes {
  public:
   struct Step {
@@ -17,12 +16,12 @@ class StepTimes {
     double seconds;
   };
 
-  /// `synchronize` is called at the end of each step, to wait for what the step has only begun.
-  /// Without it the time of work on a device counts for the step that waits for it.
+  /// `synchronize` is called after each step; without it, device time counts for the step that
+  /// waits.
   explicit StepTimes(std::function<void()> synchronize = {})
       : synchronize_(std::move(synchronize)) {}
 
-  /// Runs `work` and adds its time to the step `name`, a string literal.
+  /// `name` must be a string literal.
   template <class Work>
   decltype(auto) measure(std::string_view name, Work&& work) {
     const Timer timer{*this, name};
@@ -31,13 +30,11 @@ class StepTimes {
 
   const std::vector<Step>& steps() const { return steps_; }
 
-  /// Adds the times of others.
   void add(const StepTimes& others) {
     for (const Step& step : others.steps_) add(step.name, step.seconds);
   }
 
-  /// `watch` is told what share of a frame's work is done, now and then, by the thread that does
-  /// it.
+  /// `watch` gets the finished share of a frame's work, on the working thread.
   void watch(std::function<void(double share)> watch) { watch_ = std::move(watch); }
   void tell(double share) const {
     if (watch_) watch_(share);

@@ -6,13 +6,13 @@
 
 namespace cuszi {
 
-/// Supplies or takes the bytes from `offset` on. Called by several threads at once, in any order;
-/// what it throws ends the transfer.
+/// Reads or writes bytes from `offset` on. Called concurrently, in any order; exceptions end the
+/// transfer.
 using PieceUser = std::function<void(ByteCount offset, MutableBytes piece)>;
 
-/// The memory of a device that has its own, and the way there and back in pieces of page-locked
-/// host memory: while some pieces travel, others are read or written by `PieceUser`s. Works beside
-/// the steps of the backend and from several threads. Every function throws DeviceError.
+/// Device memory and its transfers, in pieces of page-locked memory: while some travel, others are
+/// read or written. Runs beside the backend's steps, on several threads. All functions throw
+/// DeviceError.
 class Transfer {
  public:
   Transfer() = default;
@@ -20,20 +20,19 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
   virtual ~Transfer() = default;
 
-  /// Device memory of at least `size` bytes, for buffer number `buffer`. It is kept for the next
-  /// call, which may lose its content.
+  /// At least `size` bytes of device memory. Reused by the next call with this number.
   virtual MutableBytes memory(std::size_t buffer, ByteCount size) = 0;
 
-  /// Gives back the memory of the buffers from number `first` on.
+  /// Frees buffers from `first` on.
   virtual void release(std::size_t first) noexcept = 0;
 
-  /// The free memory of the device in bytes.
+  /// Free device memory.
   virtual ByteCount room() const = 0;
 
-  /// Fills device memory with the pieces that `read` supplies; complete on return.
+  /// Complete on return.
   virtual void upload(MutableBytes to, const PieceUser& read) = 0;
 
-  /// Gives what device memory holds to `write`, which may change its pieces; complete on return.
+  /// `write` may modify its pieces. Complete on return.
   virtual void download(Bytes from, const PieceUser& write) = 0;
 };
 

@@ -14,29 +14,28 @@ namespace {
 
 constexpr std::uint64_t exact_one_in = 20;
 constexpr std::uint64_t common_one_in = 10;
-constexpr std::size_t others_one_in = 8;     ///< at least, to tell how often they come
-constexpr std::size_t few_values_come = 16;  ///< times, on average
+constexpr std::size_t others_one_in = 8;     ///< at least
+constexpr std::size_t few_values_come = 16;  ///< on average
 constexpr std::uint8_t usual_snap = 8;
 constexpr int mean_rounds = 5;
-constexpr double sample_units = 4096;  ///< of a bound, in sums over the sample
+constexpr double sample_units = 4096;  ///< per bound
 
-/// A run of `count` sorted values from index `first` on: equal ones, or those within a window.
+/// Sorted values from `first` on.
 struct Run {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-/// The most values within a window; the lowest of several.
+/// The lowest of several.
 Run densest_window(std::span<const double> sorted, double width) {
   Run densest;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::size_t first = i - densest.count;  // of one more value than before
+    const std::size_t first = i - densest.count;  // one value more
     if (sorted[i] - sorted[first] <= width) densest = {first, densest.count + 1};
   }
   return densest;
 }
 
-/// Whether values other than the frequent one, which comes so often, are few.
 bool has_few_values(std::span<const double> sorted, std::size_t frequent) {
   const std::size_t others = sorted.size() - frequent;
   std::size_t different = 0;
@@ -44,7 +43,6 @@ bool has_few_values(std::span<const double> sorted, std::size_t frequent) {
   return others * others_one_in >= sorted.size() && different * few_values_come <= others;
 }
 
-/// The values within the bound of `from`.
 std::span<const double> near(std::span<const double> sorted, double from, double bound) {
   const auto is_near = [&](double x) { return std::fabs(x - from) <= bound; };
   const auto first = std::partition_point(sorted.begin(), sorted.end(),
@@ -54,7 +52,7 @@ std::span<const double> near(std::span<const double> sorted, double from, double
   return {first, end};
 }
 
-/// The sum of term(x) over the values. Terms are integers, so that their order is free.
+/// Terms are integers: their order does not matter.
 template <class Term>
 double sum_of(std::span<const double> values, const Term& term) {
   double sum = 0;
@@ -63,7 +61,6 @@ double sum_of(std::span<const double> values, const Term& term) {
   return sum;
 }
 
-/// Their mean, by integers.
 double mean_around(std::span<const double> sorted, double from, double bound) {
   const std::span<const double> values = near(sorted, from, bound);
   if (values.empty()) return from;
@@ -72,7 +69,7 @@ double mean_around(std::span<const double> sorted, double from, double bound) {
   return from + sum / static_cast<double>(values.size()) / sample_units * bound;
 }
 
-/// The mean error, in half steps, of the values rounded to multiples of a step.
+/// In half steps.
 double bias_on_grid(std::span<const double> values, double half_step) {
   constexpr double most_steps = 1e15;
   const double sum = sum_of(values, [&](double x) {
@@ -83,7 +80,7 @@ double bias_on_grid(std::span<const double> values, double half_step) {
   return sum / sample_units / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
-/// The half step, at most this one, of which a common value is an even multiple; else this one.
+/// The largest half step of which a common value is an even multiple; else `half_step`.
 double half_step_through(const Background& background, double half_step) {
   constexpr double fewest_steps = 8;
   constexpr double most_steps = 1e9;
@@ -92,15 +89,14 @@ double half_step_through(const Background& background, double half_step) {
   return std::fabs(background.frequent) / std::ceil(steps) / 2;
 }
 
-/// -0 would be a value of its own.
 double without_sign_of_zero(double value) { return value + 0.0; }
 
-/// The float nearby, which takes fewer bytes, if the type has no other values or the difference
-/// leaves next to no mean error; else the value itself. Those beyond the type's are cut to it.
+/// The nearest float, which is stored in fewer bytes, if it adds little mean error; clamped to the
+/// type.
 double storable_near(double value, double bound, DType dtype) {
   constexpr double most_float = std::numeric_limits<float>::max();
   constexpr double most_double = std::numeric_limits<double>::max();
-  constexpr double most_difference = most_bias / 2;  // of the bound
+  constexpr double most_difference = most_bias / 2;  // in bounds
   const double nearest =
       static_cast<double>(static_cast<float>(std::clamp(value, -most_float, most_float)));
   const bool takes_float =
@@ -108,15 +104,15 @@ double storable_near(double value, double bound, DType dtype) {
   return without_sign_of_zero(takes_float ? nearest : std::clamp(value, -most_double, most_double));
 }
 
-/// Passes after which an attempt is given up if the frame's mean error will be too large.
+/// A search step ends after `passes` if the extrapolated mean error is too large.
 struct Stage {
   PassRange passes;
-  double weight;    ///< of their errors, which stand for those of all passes behind, too
-  double hopeless;  ///< mean error, in shares of the bound
+  double weight;    ///< of their errors, extrapolated to later passes
+  double hopeless;  ///< limit, in bounds
 };
 
-/// The coarse lattice, whose errors finer points mostly inherit, and the first pass of level 1,
-/// from which those behind it differ less.
+/// Finer points mostly inherit the errors of the coarse lattice; passes of level 1 differ little
+/// from its first one.
 std::vector<Stage> stages_of(const Lattice& lattice) {
   const Schedule schedule = make_schedule(lattice);
   const std::size_t coarse = schedule.coarse_passes();
@@ -132,28 +128,25 @@ std::vector<Stage> stages_of(const Lattice& lattice) {
           {{end, end + 1}, points(coarse, all) / points(coarse, coarse + 1), 1.1 * most_bias}};
 }
 
-constexpr int most_steps = 3;  ///< between background values that lean to different sides
+constexpr int most_steps = 3;  ///< of the secant method
 
-/// A background value and the mean error that it leaves.
 struct BiasPoint {
   double background;
   double bias;
 
-  /// The value between these two that would leave none if errors followed a line.
+  /// Zero of the line through both points.
   double unbiased_between(const BiasPoint& other) const {
     return background + (other.background - background) * bias / (bias - other.bias);
   }
 };
 
-/// A frame predicted in several ways, one at a time.
 class Attempts {
  public:
-  /// `points` is the number of the frame's points that are not missing.
+  /// `points` excludes missing points.
   Attempts(EncodeSession& session, FrameCoding& coding, PassRange passes, std::uint64_t points)
       : session_(session), coding_(coding), passes_(passes), points_(static_cast<double>(points)) {}
 
-  /// Predicts as `coding` says. Returns the mean error in shares of the bound, or about, if the
-  /// attempt is given up after one of these stages.
+  /// Returns the mean error in bounds, extrapolated if a stage's limit ends the attempt.
   double make(std::span<const Stage> stages) {
     start();
     std::int64_t before = 0;
@@ -171,7 +164,7 @@ class Attempts {
 
   bool are_unbiased() const { return std::fabs(least_) <= most_bias; }
 
-  /// Leaves `coding` with the attempt of the least mean error, the first on ties.
+  /// Sets `coding` to the attempt with the least mean error, the first on ties.
   std::unique_ptr<PassEncoder> take_best() {
     if (!is_best_) {
       coding_.predictor = *best_;
@@ -206,7 +199,7 @@ class Attempts {
   PassRange passes_;
   double points_;
   std::unique_ptr<PassEncoder> encoder_;
-  int predicted_ = 0;  ///< the first pass that is not
+  int predicted_ = 0;  ///< next pass
   std::optional<PredictorParams> best_;
   double least_ = 0;
   bool is_best_ = false;
@@ -280,8 +273,8 @@ std::unique_ptr<PassEncoder> predict_unbiased(EncodeSession& session, FrameCodin
     params->background = background.value;
     const double bias = attempts.make(stages);
     if (attempts.are_unbiased()) break;
-    if (background.is_exact && snap != snap_units) continue;  // the last resort
-    if (background.share == 0) continue;                      // no value inherits a shift
+    if (background.is_exact && snap != snap_units) continue;  // only as a last resort
+    if (background.share == 0) continue;                      // a shift would have no effect
     BiasPoint here{background.value, bias};
     BiasPoint there{background.value - bias * coding.room.bound / background.share, 0};
     const auto lean = [&](double value) {

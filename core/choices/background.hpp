@@ -9,44 +9,37 @@
 
 namespace cuszi {
 
-// Errors have no direction. In flat regions every point inherits the error of the coarse lattice,
-// and where most values lie within the bound of one place, that is the mean error of the field. So
-// a frame has a background value, which predictions near it become (core/multilevel/class_plan).
+// Flat regions inherit the error of the coarse lattice, which biases the field. Predictions near
+// the background value snap to it (core/multilevel/class_plan).
 
-/// What most of a field's values are, or lie around.
 struct Background {
   double value = 0;
-  bool is_exact = false;   ///< many values are exactly this, and no place has more around it
-  double share = 0;        ///< of the values, within the bound of it
-  double frequent = 0;     ///< the most frequent value, wherever it lies; the lowest of several
-  bool is_common = false;  ///< the frequent value is that of a tenth of the field
-  bool has_few_values =
-      false;                   ///< others than the frequent one come four times or more in a sample
-  std::vector<double> sample;  ///< all this is of, sorted
+  bool is_exact = false;        ///< frequent, and within the densest window
+  double share = 0;             ///< of values within the bound of `value`
+  double frequent = 0;          ///< the most frequent value, the lowest of several
+  bool is_common = false;       ///< at least a tenth of the field
+  bool has_few_values = false;  ///< other values occur at least 16 times on average
+  std::vector<double> sample;   ///< sorted
 };
 
-/// From a sample of values that are not missing, in ascending order. The value is the most frequent
-/// one if a twentieth of the sample has it and it lies within two bounds of the middle of the
-/// densest window of two bounds (the lowest of several); else the mean of that window's values,
-/// about: a value of the type, a float where one is near enough.
+/// `values` are sorted and not missing. The background is the most frequent value, if a twentieth
+/// of the sample has it and it is within two bounds of the middle of the densest window of two
+/// bounds; else about the mean of that window, as a float if one is close.
 Background find_background(std::vector<double> values, double bound, DType dtype);
 
-/// Sets the background value, and snaps to it where it is exact.
+/// Snaps only to exact backgrounds.
 void set_background(const Background& background, MultilevelParams& params);
 
-/// A half step, at most this one, whose grid (from 0) gives errors no direction: the one of which a
-/// common value is an even multiple, so that it is restored exactly, else the largest of some up to
-/// a tenth smaller, if it leaves the sample a mean error of no more than half of most_bias.
+/// The largest half step, down to 9/10 of `half_step`, whose grid is nearly unbiased (half of
+/// most_bias) on the sample; preferably one that restores a common value exactly.
 double half_step_for_grid(const Background& background, double half_step);
 
-/// The share of the bound that mean errors are to stay within: just under a twentieth.
+/// Accepted mean error in bounds.
 inline constexpr double most_bias = 0.0499;
 
-/// Begins to code the frame with all of its passes predicted. Where the mean error is more than
-/// most_bias, predicts again with larger snaps, and for each (if the background value is exact, for
-/// the largest alone) with one that is shifted against what is left, and back if that was too far.
-/// Attempts whose first passes tell that they will not be even go no further.
-/// Leaves `coding` with the first attempt that is even, else with that of the least mean error.
+/// Predicts all passes. If the mean error exceeds most_bias, larger snaps and shifted background
+/// values are tried; `coding` keeps the first unbiased attempt, else the one with the least mean
+/// error.
 std::unique_ptr<PassEncoder> predict_unbiased(EncodeSession& session, FrameCoding& coding,
                                               PassRange passes, const FrameShape& shape);
 

@@ -7,8 +7,8 @@ namespace cuszi {
 
 namespace {
 
-/// The coders to try after the Lorenzo predictor: tokens see no pattern in the raw bits of large
-/// codes, which values on a coarse grid make.
+/// Coders for Lorenzo's codes. Tokens miss patterns in the raw bits of large codes, which values on
+/// a coarse grid have.
 std::vector<CoderId> coders_to_try(const FrameConfig& config) {
   if (config.automatic_coder && config.coder == CoderId::ans) {
     return {CoderId::ans, CoderId::huffman};
@@ -16,7 +16,6 @@ std::vector<CoderId> coders_to_try(const FrameConfig& config) {
   return {config.coder};
 }
 
-/// Everything else is the frame's.
 bool is_same(const FrameCoding& a, const FrameCoding& b) {
   return a.predictor == b.predictor && a.coder.index() == b.coder.index();
 }

@@ -15,32 +15,26 @@
 
 namespace cuszi {
 
-/// Number of values of a frame up to which coding it once more takes next to no time.
+/// Coding a frame of so few values again is cheap.
 inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
 
-/// What trials of a frame measure: sampled costs of all of it, and what codings take in a part of
-/// it, each of which is tried once.
+/// Caches sampled costs of a frame and coded bytes of its part.
 class FrameTrials {
  public:
-  /// Keeps references.
   FrameTrials(EncodeSession& session, const FrameConfig& config, TrialPart part, double bound)
       : session_(session), config_(config), part_(std::move(part)), bound_(bound) {}
 
   const TrialPart& part() const { return part_; }
-  /// From now on codings are tried in this part of the frame.
+  /// Later codings use this part.
   void go_to(TrialPart part);
 
-  /// See TrialSession.
   std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates);
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each);
 
-  /// The estimated bytes of the part for each candidate.
   std::vector<std::uint64_t> costs(std::span<const MultilevelParams> candidates);
 
-  /// Codes the part by these candidates, and by `lorenzo` with each of its coders, so that
-  /// later calls find the results. Does nothing if the backend can try fewer than half of them side
-  /// by side.
+  /// Codes candidates in advance, if the backend runs at least half of them concurrently.
   void prefetch_trials(std::span<const MultilevelParams> candidates,
                        const std::optional<LorenzoParams>& lorenzo);
 
@@ -49,12 +43,11 @@ class FrameTrials {
     std::uint64_t bytes;
   };
 
-  /// The best coder after this predictor; the earlier one on ties. The second one saves not so much
-  /// that it needs to be tried where the first takes half as much again as what is to be beaten.
+  /// The earlier coder wins ties. The second one is skipped if the first exceeds `to_be_beaten` by
+  /// half.
   CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten);
 
  private:
-  /// A coding that has been tried.
   struct Known {
     FrameCoding coding;
     std::uint64_t bytes;

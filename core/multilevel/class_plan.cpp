@@ -4,7 +4,7 @@
 #include <bit>
 #include <type_traits>
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 
 namespace cuszi {
 
@@ -13,11 +13,12 @@ static_assert(std::is_trivially_copyable_v<ClassPlan<double>>);
 
 namespace {
 
-/// All that the taps of a frame's class follow from.
+/// Classes with equal keys have equal taps.
 struct Surroundings {
   std::uint8_t odd = 0;
   bool enclosed = false;
-  std::array<std::uint8_t, max_axes> room{};  ///< along lattice axes, in units: no tap goes farther
+  std::array<std::uint8_t, max_axes>
+      room{};  ///< along lattice axes, in units; no tap reaches farther
 
   static Surroundings of(const PointClass& points, const Lattice& lattice) {
     constexpr std::uint64_t farthest = 8;
@@ -34,7 +35,6 @@ struct Surroundings {
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };
 
-/// Taps as distances in the array.
 template <std::size_t count>
 void set_offsets(std::span<const Tap> taps, const Grid& grid, const PointClass& points,
                  std::array<std::int64_t, count>& offsets) {
@@ -47,8 +47,7 @@ void set_offsets(std::span<const Tap> taps, const Grid& grid, const PointClass& 
   });
 }
 
-/// Plans the prediction of a class whose stencil already has its taps: weights, offsets, margins
-/// and snap radius.
+/// Weights, offsets, margins and snap radius of a class whose stencil has its taps.
 template <class T>
 void plan_prediction(const MultilevelParams& params, const Grid& grid, ClassPlan<T>& plan) {
   set_shares(params.shares_of(plan.points, plan.stencil), plan);
@@ -58,20 +57,20 @@ void plan_prediction(const MultilevelParams& params, const Grid& grid, ClassPlan
 }
 
 template <class T>
-void plan_energy(const MultilevelParams& params, const Grid& grid, ClassPlan<T>& plan) {
+void plan_contexts(const MultilevelParams& params, const Grid& grid, ClassPlan<T>& plan) {
   constexpr std::uint64_t reach_of_slopes = 3;
   const PointClass& points = plan.points;
-  set_offsets(plan.energy.all(), grid, points, plan.energy_offsets);
-  plan.energy_margins = margins_of(points, plan.energy.all());
+  set_offsets(plan.context_taps.all(), grid, points, plan.context_offsets);
+  plan.context_margins = margins_of(points, plan.context_taps.all());
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!points.is_odd(axis)) continue;
-    std::uint64_t& margin = plan.energy_margins[axis];
+    std::uint64_t& margin = plan.context_margins[axis];
     margin = std::max(margin, reach_of_slopes * points.unit[axis]);
   }
   const double bound = params.half_step_of(points.level);
   const double axes = points.order == 0 ? 1 : points.order;
-  plan.slope_scale = static_cast<T>(energy_one / (bound * axes));
-  plan.spread_scale = static_cast<T>(2 * energy_one / bound);
+  plan.slope_scale = static_cast<T>(feature_one / (bound * axes));
+  plan.spread_scale = static_cast<T>(2 * feature_one / bound);
   plan.slice_scale = plan.spread_scale * static_cast<T>(0.25);
   plan.near_share = static_cast<T>(0.5) / static_cast<T>(axes);
 }
@@ -88,19 +87,19 @@ void plan_classes(const MultilevelParams& params, const Schedule& schedule, doub
     plan.points = points;
     plan.background = static_cast<T>(params.snap != 0 ? params.background : min + (max - min) / 2);
     const auto here = Surroundings::of(points, params.lattice);
-    // Mostly those of the level before.
+    // Usually those of the previous level.
     const auto alike = std::find(surroundings.rbegin(), surroundings.rend(), here);
     if (alike == surroundings.rend()) {
       plan.stencil = stencil_of(params.lattice, params.reach, points);
-      plan.energy = energy_taps(params.lattice, points);
+      plan.context_taps = context_taps_of(params.lattice, points);
     } else {
       const auto& other = plans[static_cast<std::size_t>(surroundings.rend() - alike) - 1];
       plan.stencil = other.stencil;
-      plan.energy = other.energy;
+      plan.context_taps = other.context_taps;
     }
     surroundings.push_back(here);
     plan_prediction(params, schedule.grid, plan);
-    plan_energy(params, schedule.grid, plan);
+    plan_contexts(params, schedule.grid, plan);
   }
 }
 

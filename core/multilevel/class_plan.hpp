@@ -11,29 +11,27 @@
 
 namespace cuszi {
 
-/// Everything that the passes compute with for the points of one class: plain data, to be copied to
-/// where it is used. Made once per frame.
+/// What predictions and contexts of a class need; plain data, made once per frame.
 template <class T>
 struct ClassPlan {
   PointClass points;
-  T background = 0;  ///< what points without neighbours are predicted as
-  T snap = 0;        ///< predictions nearer to `background` than this become it
+  T background = 0;  ///< prediction of points without neighbours
+  T snap = 0;        ///< predictions within this distance of `background` become it
 
   Stencil stencil;
-  std::array<T, Stencil::most_groups> weights{};                   ///< of each tap of a group
-  std::array<std::int64_t, Stencil::most_taps> stencil_offsets{};  ///< of taps in the array
-  Index4 stencil_margins{};  ///< a point so far inside the array has all taps
+  std::array<T, Stencil::most_groups> weights{};                   ///< per tap, by group
+  std::array<std::int64_t, Stencil::most_taps> stencil_offsets{};  ///< in the array
+  Index4 stencil_margins{};  ///< points at least this far inside have all taps
 
-  EnergyTaps energy;
-  std::array<std::int64_t, EnergyTaps::most_taps> energy_offsets{};
-  Index4 energy_margins{};  ///< for the slopes, too
-  T slope_scale = 0;        ///< of sums over the odd axes, to sixteenths of the bound
-  T spread_scale = 0;       ///< of a difference, to 32nds
-  T slice_scale = 0;        ///< of the sum of two, to eighths
-  T near_share = 0;         ///< what each near neighbour has of their mean
+  ContextTaps context_taps;
+  std::array<std::int64_t, ContextTaps::most_taps> context_offsets{};
+  Index4 context_margins{};  ///< includes the slopes' neighbours
+  T slope_scale = 0;         ///< for sums over the odd axes, to sixteenths of the bound
+  T spread_scale = 0;        ///< for a difference, to 32nds
+  T slice_scale = 0;         ///< for a sum of two, to eighths
+  T near_share = 0;          ///< share of each near neighbour in their mean
 };
 
-/// The way of all points of a frame.
 template <class T>
 struct FramePlan {
   Grid grid;
@@ -46,18 +44,15 @@ struct FramePlan {
   }
 };
 
-/// Plans all classes of the schedule that the parameters' lattice makes; `min` and `max` are the
-/// frame's range.
+/// `min` and `max` are the frame's range.
 template <class T>
 void plan_classes(const MultilevelParams& params, const Schedule& schedule, double min, double max,
                   std::span<ClassPlan<T>> plans);
 
-/// Plans a frame: its schedule of passes and all classes. `min` and `max` are the range of the
-/// frame.
+/// `min` and `max` are the frame's range.
 template <class T>
 FramePlan<T> plan_frame(const MultilevelParams& params, double min, double max);
 
-/// Gives the taps of a class's groups their shares.
 template <class T>
 CUSZI_HD inline void set_shares(const StencilWeights& shares, ClassPlan<T>& plan) {
   for (unsigned g = 0; g < plan.stencil.size; ++g) {
@@ -65,8 +60,8 @@ CUSZI_HD inline void set_shares(const StencilWeights& shares, ClassPlan<T>& plan
   }
 }
 
-/// The background value, if what neighbours say is so near to it. Before anything is quantised, so
-/// that no bound depends on it.
+/// Snaps a prediction to the background value. Happens before quantisation, so no bound depends on
+/// it.
 template <class T>
 CUSZI_HD inline T snapped(T background, T snap, T interpolated) {
   return magnitude_of(interpolated - background) < snap ? background : interpolated;
@@ -76,15 +71,14 @@ CUSZI_HD inline T snapped(const ClassPlan<T>& plan, T interpolated) {
   return snapped(plan.background, plan.snap, interpolated);
 }
 
-/// A restored value in the hash of the coarse lattice. What missing points are predicted as need
-/// not be a number, and processors differ in the bits of what is none.
+/// Value in the hash of the coarse lattice. NaN payloads differ between processors, so NaN counts
+/// as 0.
 template <class T>
 CUSZI_HD inline T value_to_hash(T value) {
   return value == value ? value : T{0};
 }
 
-/// What a point's neighbours say: the stencil's weighted sum from the first group on; at the edge,
-/// where the stencil cannot be used, a mean of splines.
+/// Weighted sum of the stencil; a mean of splines at edges.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> interpolated(const ClassPlan<T>& plan, const PointAt<Values>& p) {
   if (plan.stencil.size == 0) return plan.background;
@@ -97,15 +91,13 @@ CUSZI_HD inline ValueAt<Values> interpolated(const ClassPlan<T>& plan, const Poi
   return sum;
 }
 
-/// The prediction of a point of the class.
 template <class T>
 CUSZI_HD inline T prediction(const ClassPlan<T>& plan, const PointAt<const T*>& p) {
   return snapped(plan, interpolated(plan, p));
 }
 
-// Predictions of points that have all their taps inside the array, without checks for its edges.
+// Inner points have all taps inside the array and need no edge checks.
 
-/// Whether all points within `margins` of one are in the array.
 CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Index4& extents) {
   bool inner = true;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -114,7 +106,6 @@ CUSZI_HD inline bool is_inner(const Index4& at, const Index4& margins, const Ind
   return inner;
 }
 
-/// The sum of a group's taps, the i-th of which has the value value_of(i).
 template <class ValueOf>
 CUSZI_HD inline auto tap_sum(const Stencil& stencil, unsigned group, const ValueOf& value_of) {
   const unsigned begin = stencil.begin(group);
@@ -125,7 +116,6 @@ CUSZI_HD inline auto tap_sum(const Stencil& stencil, unsigned group, const Value
   return sum;
 }
 
-/// group_sum() of an inner point.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> inner_group_sum(const ClassPlan<T>& plan, unsigned group,
                                                 const Values& value) {
@@ -133,7 +123,7 @@ CUSZI_HD inline ValueAt<Values> inner_group_sum(const ClassPlan<T>& plan, unsign
                  [&](unsigned tap) { return value[plan.stencil_offsets[tap]]; });
 }
 
-/// interpolated() of an inner point of a class that has taps.
+/// Needs a stencil with taps.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> inner_interpolated(const ClassPlan<T>& plan, const Values& value) {
   ValueAt<Values> sum = 0;

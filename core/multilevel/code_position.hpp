@@ -4,11 +4,11 @@
 
 namespace cuszi {
 
-// Where the points of a class stand. A point is named by its coordinates in units of the class's
-// steps, `j`, each below the class's count. A class is cut into tiles, in raster order, and the
-// points of a tile follow each other in raster order; along the slowest axis a tile has one.
+// `j` are coordinates of a class's points in units of its steps. A class is cut into tiles in
+// raster order; the points of a tile follow in raster order. Tiles have one point along the slowest
+// axis.
 
-/// Its coordinates in the array.
+/// Coordinates in the array.
 CUSZI_HD inline Index4 position_of(const PointClass& points, const Index4& j) {
   Index4 at{};
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -17,13 +17,12 @@ CUSZI_HD inline Index4 position_of(const PointClass& points, const Index4& j) {
   return at;
 }
 
-/// The distance of a point of the array from its first one.
 CUSZI_HD inline std::uint64_t offset_of(const Grid& grid, const Index4& at) {
   return at[0] * grid.strides[0] + at[1] * grid.strides[1] + at[2] * grid.strides[2] +
          at[3] * grid.strides[3];
 }
 
-/// The i-th point of a class in raster order.
+/// The i-th point in raster order.
 CUSZI_HD inline Index4 raster_point(const PointClass& points, std::uint64_t i) {
   Index4 j{};
   for (unsigned axis = max_axes; axis-- > 0;) {
@@ -33,7 +32,7 @@ CUSZI_HD inline Index4 raster_point(const PointClass& points, std::uint64_t i) {
   return j;
 }
 
-/// The part of one axis that a tile has.
+/// Extent of a tile along one axis.
 struct TileSpan {
   std::uint64_t first;
   std::uint64_t size;
@@ -47,7 +46,7 @@ CUSZI_HD inline TileSpan tile_around(std::uint64_t j, std::uint64_t tile, std::u
   return tile_span(j - j % tile, tile, count);
 }
 
-/// The code position of a point of a class: the number of its quant-code in the pass.
+/// Index of a point's quant-code in its pass.
 CUSZI_HD inline std::uint64_t code_position_of(const Grid& grid, const PointClass& points,
                                                const Index4& j) {
   const Index4& count = points.count;
@@ -62,7 +61,7 @@ CUSZI_HD inline std::uint64_t code_position_of(const Grid& grid, const PointClas
   return points.start + before_tile + in_tile;
 }
 
-/// The point of the class that has this code position; inverts code_position_of().
+/// Inverts code_position_of().
 CUSZI_HD inline Index4 point_at_code_position(const Grid& grid, const PointClass& points,
                                               std::uint64_t code_position) {
   const Index4& count = points.count;

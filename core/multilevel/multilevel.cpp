@@ -14,9 +14,8 @@ namespace cuszi {
 namespace {
 
 constexpr std::uint64_t points_of_first_level = 4096;
-constexpr int size_bits = 4;  ///< of a stored coefficient's bit count
+constexpr int size_bits = 4;  ///< of a coefficient's stored bit count
 
-/// Whether a group is the pair of taps at this distance on one axis.
 bool is_pair_at(const Stencil& stencil, unsigned group, int offset) {
   int sum = 0;
   for (const std::int8_t t : stencil.taps.at(stencil.begin(group))) sum += std::abs(t);
@@ -39,11 +38,10 @@ void write_coefficients(const std::vector<Coefficients>& all, ByteWriter& out) {
   out.append(bytes);
 }
 
-/// How the background value is stored, in the byte of the snap: as float, as double, or as 0, not
-/// at all.
+/// Storage of the background value, in the byte of the snap.
 constexpr std::uint8_t background_as_float = 32;
 constexpr std::uint8_t background_as_double = 64;
-/// Whether contexts are split, in the same byte.
+/// In the same byte.
 constexpr std::uint8_t contexts_are_split = 128;
 
 void write_rest(const MultilevelParams& params, ByteWriter& out) {
@@ -92,8 +90,8 @@ Coefficients read_class(BitReader& bits, std::size_t groups) {
   return some;
 }
 
-/// Where an axis of `dims` stands among those longer than 1; nothing if it is not one of them.
-/// Throws UsageError if there is no such axis.
+/// Index among the axes longer than 1; nullopt if the axis is shorter. Throws UsageError if it does
+/// not exist.
 std::optional<unsigned> squeezed_axis(const Dims& dims, int axis) {
   if (axis < 0 || axis >= dims.rank()) {
     throw UsageError("there is no axis " + std::to_string(axis) + " in " + dims.to_string() +

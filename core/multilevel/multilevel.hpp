@@ -13,61 +13,56 @@
 
 namespace cuszi {
 
-/// The fitted weights of a class's tap groups but the first, in units of 2^-coefficient_bits; the
-/// first makes their sum 1. Empty: the class uses the cubic preset.
+/// Fitted weights of all tap groups but the first, in units of 2^-coefficient_bits; the first
+/// completes their sum to 1. Empty: the cubic preset.
 using Coefficients = std::vector<std::int16_t>;
 inline constexpr int coefficient_bits = 10;
 
-/// What all taps of a group weigh together, for each group of a stencil; the sum is 1.
+/// Total weight of each group; the sum is 1.
 using StencilWeights = std::array<double, Stencil::most_groups>;
 
-/// The most that alpha and beta, in 64ths, can be.
+/// In 64ths.
 inline constexpr double max_level_factor = 3.98;
 
-/// MultilevelParams::snap is in units of the half step over this, and at most this.
+/// MultilevelParams::snap is in units of half step / snap_units, at most snap_units.
 inline constexpr std::uint8_t snap_units = 16;
 
-/// `multilevel` (docs/design/multilevel.md): a lattice of anchors over the whole array is refined
-/// level by level; the new points of a level fall into classes by which of their coordinates are
-/// odd, and each class is predicted by a fitted stencil of points known before. Everything that
-/// compression and decompression do follows from these parameters: they make the schedule and the
-/// plans.
+/// `multilevel` (docs/design/multilevel.md) refines a lattice of anchors level by level. The new
+/// points of a level fall into classes by their odd coordinates; a fitted stencil predicts each
+/// class from known points. Schedule and plans follow from these parameters.
 struct MultilevelParams {
   static constexpr PredictorId id = PredictorId::multilevel;
   static constexpr std::string_view name = "multilevel";
   static constexpr bool has_own_coder = false;
-  static constexpr bool codes_missing_points = false;  ///< they stand in no stream
+  static constexpr bool codes_missing_points = false;
 
   Lattice lattice;
-  int reach = 3;            ///< 3, 5 or 7: the farthest tap along an odd axis
+  int reach = 3;            ///< 3, 5 or 7: the farthest tap along odd axes
   std::uint8_t alpha = 80;  ///< level-wise bounds, in 64ths: e_l = e_1 / min(alpha^(l-1), beta)
   std::uint8_t beta = 128;
-  double half_step = 0;   ///< of level 1
-  std::uint8_t snap = 0;  ///< predictions nearer to `background` than this many 16ths of their
-                          ///< level's half step become `background`
-  double background = 0;  ///< what anchors are predicted as, if snap is not 0: a value of the dtype
-  bool split_contexts = false;  ///< points with bounds of their own have contexts of their own
+  double half_step = 0;  ///< of level 1
+  std::uint8_t snap =
+      0;  ///< predictions snap to `background` within this many 16ths of a half step
+  double background = 0;        ///< prediction of anchors unless snap is 0; a value of the dtype
+  bool split_contexts = false;  ///< points with their own bounds have separate contexts
   std::uint32_t radius = max_radius;
-  std::vector<Coefficients> coefficients;  ///< of the classes in the schedule's order; or none
+  std::vector<Coefficients> coefficients;  ///< by class in schedule order; may be empty
 
-  /// What a frame's dims and the user's choices say. A forced role of an axis that has one index
-  /// in this frame has no effect. Throws UsageError if there is no such axis, or factors are out of
-  /// range.
+  /// Roles of axes with one index have no effect. Throws UsageError for an axis that does not exist
+  /// and factors out of range.
   static MultilevelParams draft(const PredictorConfig& config, const Dims& dims);
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
 
-  /// The part of the payload that a pass belongs to; small coarse levels share one.
+  /// Small coarse levels share a part of the payload.
   std::vector<int> level_of_pass() const;
   bool is_usable(DType dtype) const;
   double half_step_of(int level) const { return half_step_of(level, half_step); }
-  /// The half step of a level where that of level 1 is another.
   double half_step_of(int level, double first) const;
   double snap_radius_of(int level) const { return half_step_of(level) * snap / snap_units; }
 
-  /// The parameters for every stride-th point along lattice axes alone; see Lattice::at_stride().
+  /// See Lattice::at_stride().
   MultilevelParams at_stride(std::uint64_t stride) const;
 
-  /// The shares of a class's groups: by its coefficients, if it has some.
   StencilWeights shares_of(const PointClass& points, const Stencil& stencil) const;
 
   void write(ByteWriter& out) const;
@@ -76,12 +71,11 @@ struct MultilevelParams {
   friend bool operator==(const MultilevelParams&, const MultilevelParams&) = default;
 };
 
-/// The share that a stored coefficient, or a sum of some, stands for.
 CUSZI_HD inline double share_of(int coefficient) {
   return static_cast<double>(coefficient) / (1 << coefficient_bits);
 }
 
-/// The shares of a class's groups by coefficients, of which there are some.
+/// Needs coefficients.
 CUSZI_HD inline StencilWeights fitted_shares(const std::int16_t* fitted, const Stencil& stencil) {
   StencilWeights shares{};
   int first = 1 << coefficient_bits;
@@ -93,15 +87,14 @@ CUSZI_HD inline StencilWeights fitted_shares(const std::int16_t* fitted, const S
   return shares;
 }
 
-/// The shares of a class's groups: by these coefficients, or by the preset if there are none.
+/// The preset's if there are no coefficients.
 StencilWeights shares_of(const Coefficients& coefficients, const PointClass& points,
                          const Stencil& stencil);
 
-/// The shares of the cubic spline on each odd axis.
 StencilWeights preset_shares(const PointClass& points, const Stencil& stencil);
 
-/// Throws UsageError unless the axis exists in a field of these dims and, if its role is not that
-/// of a lattice axis, is longer than 1. To be asked before a field is cut into frames.
+/// Throws UsageError unless the axis exists and, for roles other than lattice, is longer than 1.
+/// Check before a field is cut into frames.
 void check_axes(const AxisChoice& choice, const Dims& dims);
 
 }  // namespace cuszi

@@ -7,7 +7,6 @@ namespace cuszi {
 
 namespace {
 
-/// Adds the passes of a level to a schedule.
 class LevelBuilder {
  public:
   LevelBuilder(const Lattice& lattice, int level, Schedule& schedule)
@@ -37,7 +36,7 @@ class LevelBuilder {
   }
 
  private:
-  /// The classes of this order and stage that have points.
+  /// Only classes with points.
   void add_group(int order, int stage, Pass& pass) {
     const std::uint64_t before = pass.points;
     for (unsigned odd = 0; odd < (1U << max_axes); ++odd) {
@@ -88,7 +87,7 @@ class LevelBuilder {
   const Lattice& lattice_;
   int level_;
   bool is_top_;
-  unsigned lattice_axes_ = 0;  ///< bit a: axis a is one
+  unsigned lattice_axes_ = 0;  ///< bit mask
   Schedule& schedule_;
 };
 

@@ -7,8 +7,7 @@
 
 namespace cuszi {
 
-/// Where one point stands: its coordinates and its value in the array. `Values` is a pointer, or
-/// what reads several points at once that have the same neighbours inside the array.
+/// `Values` is a pointer, or reads several points with the same neighbours at once.
 template <class Values>
 struct PointAt {
   const Grid& grid;
@@ -17,11 +16,9 @@ struct PointAt {
   Values value;
 };
 
-/// What such a pointer reads.
 template <class Values>
 using ValueAt = std::remove_cvref_t<decltype(*std::declval<const Values&>())>;
 
-/// Whether the point `units` along `axis` is in the array.
 template <class Values>
 CUSZI_HD inline bool is_inside(const PointAt<Values>& p, unsigned axis, int units) {
   const auto offset =
@@ -35,7 +32,7 @@ CUSZI_HD inline std::ptrdiff_t stride_of(const Grid& grid, const PointClass& poi
   return static_cast<std::ptrdiff_t>(grid.strides[axis] * points.unit[axis]);
 }
 
-/// The value at +-1 along an odd axis; the other side's if that is outside.
+/// Value at +-1 along an odd axis; mirrored outside the array.
 template <class Values>
 CUSZI_HD inline ValueAt<Values> near_value(const PointAt<Values>& p, unsigned axis,
                                            const Values& value, int side) {
@@ -43,8 +40,7 @@ CUSZI_HD inline ValueAt<Values> near_value(const PointAt<Values>& p, unsigned ax
   return value[units * stride_of(p.grid, p.points, axis)];
 }
 
-/// What comes after the last of some values that stand equally far apart: by the line through two
-/// of them, or the parabola through three.
+/// Extrapolates equidistant values linearly or quadratically.
 template <class V>
 CUSZI_HD inline V after_two(const V& last, const V& before) {
   return (last + last) - before;
@@ -54,9 +50,9 @@ CUSZI_HD inline V after_three(const V& last, const V& before, const V& first) {
   return 3 * (last - before) + first;
 }
 
-/// The value at +-3, +-5 or +-7 along an odd axis. Where that is outside, the polynomial through
-/// the nearest three (or two) known values of the axis stands in for it, so that the same weights
-/// hold everywhere; with the cubic's weights this is the published quadratic form.
+/// Value at +-3, +-5 or +-7 along an odd axis. Outside the array, it is extrapolated from the
+/// nearest three (or two) known values, so weights stay valid; with cubic weights this gives the
+/// published quadratic form.
 template <class Values>
 CUSZI_HD inline ValueAt<Values> far_value(const PointAt<Values>& p, unsigned axis,
                                           const Values& value, int units) {
@@ -86,8 +82,7 @@ CUSZI_HD inline ValueAt<Values> far_value(const PointAt<Values>& p, unsigned axi
   return last;
 }
 
-/// Where a tap reads, but for its part that is farther than 2. A missing neighbour at 1 or 2 is
-/// replaced by its mirror image.
+/// Applies the part of a tap at distances up to 2; neighbours outside the array are mirrored.
 template <class Values>
 CUSZI_HD inline Values near_part(const PointAt<Values>& p, const Tap& tap) {
   Values value = p.value;
@@ -103,7 +98,6 @@ CUSZI_HD inline Values near_part(const PointAt<Values>& p, const Tap& tap) {
   return value;
 }
 
-/// The value of one tap.
 template <class Values>
 CUSZI_HD inline ValueAt<Values> tap_value(const PointAt<Values>& p, const Tap& tap) {
   const Values value = near_part(p, tap);
@@ -113,7 +107,7 @@ CUSZI_HD inline ValueAt<Values> tap_value(const PointAt<Values>& p, const Tap& t
   return *value;
 }
 
-/// The sum of a group's taps, pair by pair.
+/// Adds pairs.
 template <class Values>
 CUSZI_HD inline ValueAt<Values> group_sum(const PointAt<Values>& p, const Tap* taps,
                                           std::size_t count) {
@@ -124,13 +118,12 @@ CUSZI_HD inline ValueAt<Values> group_sum(const PointAt<Values>& p, const Tap* t
   return sum;
 }
 
-/// The cubic spline along one axis.
 template <class T>
 CUSZI_HD inline T spline_from(T near_sum, T far_sum) {
   return near_sum * static_cast<T>(0.5625) - far_sum * static_cast<T>(0.0625);
 }
 
-/// Whether a neighbour at +1 along an odd axis is missing: the stencil cannot be used.
+/// Points at edges cannot use the stencil.
 template <class Values>
 CUSZI_HD inline bool is_at_edge(const PointAt<Values>& p) {
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -139,8 +132,7 @@ CUSZI_HD inline bool is_at_edge(const PointAt<Values>& p) {
   return false;
 }
 
-/// The prediction of a point at the edge: the mean of the splines along the odd axes that have both
-/// neighbours, else of the linear extrapolations.
+/// Mean of the splines along odd axes with both neighbours, else of linear extrapolations.
 template <class Values>
 CUSZI_HD inline ValueAt<Values> edge_prediction(const PointAt<Values>& p) {
   using T = ValueAt<Values>;

@@ -10,7 +10,7 @@ namespace cuszi {
 
 namespace {
 
-/// Some taps, in place: all classes of all candidates are planned while a device waits.
+/// Fixed capacity: planning must not allocate, since a device waits for it.
 class TapList {
  public:
   TapList() = default;
@@ -41,7 +41,6 @@ Tap operator+(const Tap& a, const Tap& b) {
   return sum;
 }
 
-/// All sums of a tap of one list and a tap of the other.
 TapList products(const TapList& a, const TapList& b) {
   TapList all;
   for (const Tap& x : a) {
@@ -52,7 +51,6 @@ TapList products(const TapList& a, const TapList& b) {
 
 TapList pair_on(unsigned axis, int offset) { return {tap_at(axis, -offset), tap_at(axis, offset)}; }
 
-/// The axes of a class along which it has neighbours on the lattice.
 struct ClassAxes {
   std::vector<unsigned> odd;
   std::vector<unsigned> even;
@@ -114,12 +112,10 @@ void add_slices(unsigned layered, const std::vector<unsigned>& odd, Stencil& ste
   }
 }
 
-/// The groups of EnergyTaps.
-enum EnergyGroup : unsigned { direct, diagonal, parent, same_point, slices, energy_groups };
+enum ContextGroup : unsigned { direct, diagonal, parent, same_point, slices, context_groups };
 
-/// The group of a neighbour at distance 1 by its place in the coding order; none (energy_groups) if
-/// it is not known before the class's pass.
-EnergyGroup group_of(const PointClass& points, int layered, const Tap& tap) {
+/// Group of a neighbour at distance 1; context_groups if it is not coded before the class.
+ContextGroup group_of(const PointClass& points, int layered, const Tap& tap) {
   unsigned moved = 0;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (tap[axis] != 0 && static_cast<int>(axis) != layered) moved |= 1U << axis;
@@ -128,9 +124,9 @@ EnergyGroup group_of(const PointClass& points, int layered, const Tap& tap) {
   const int order = std::popcount(points.odd ^ moved);
   if (layered >= 0 && tap[static_cast<unsigned>(layered)] != 0) {
     if (moves == 0) return same_point;
-    return order <= points.order && moves <= 2 ? slices : energy_groups;
+    return order <= points.order && moves <= 2 ? slices : context_groups;
   }
-  if (order >= points.order || moves == 0) return energy_groups;
+  if (order >= points.order || moves == 0) return context_groups;
   if (order == 0) return parent;
   return moves == 1 ? direct : diagonal;
 }
@@ -155,8 +151,8 @@ Stencil stencil_of(const Lattice& lattice, int reach, const PointClass& points) 
   return stencil;
 }
 
-EnergyTaps energy_taps(const Lattice& lattice, const PointClass& points) {
-  std::array<TapList, energy_groups + 1> lists;
+ContextTaps context_taps_of(const Lattice& lattice, const PointClass& points) {
+  std::array<TapList, context_groups + 1> lists;
   const int layered = points.enclosed ? lattice.layered_axis() : -1;
   const auto visit = [&](const auto& self, unsigned axis, Tap tap) -> void {
     if (axis == max_axes) {
@@ -171,7 +167,7 @@ EnergyTaps energy_taps(const Lattice& lattice, const PointClass& points) {
     }
   };
   visit(visit, 0, Tap{});
-  EnergyTaps taps;
+  ContextTaps taps;
   for (const unsigned group : {direct, diagonal, parent, same_point, slices}) {
     taps.add(lists.at(group));
   }

@@ -9,19 +9,18 @@
 
 namespace cuszi {
 
-/// A neighbour of a point, in units of its class.
+/// Offset of a neighbour in units of the class.
 using Tap = std::array<std::int8_t, max_axes>;
 
-/// Groups of taps, each in the order in which its taps are added up.
+/// Taps are added in this order.
 template <unsigned groups_at_most, unsigned taps_at_most>
 struct TapGroups {
   static constexpr unsigned most_groups = groups_at_most;
   static constexpr unsigned most_taps = taps_at_most;
 
   std::array<Tap, taps_at_most> taps{};
-  std::array<std::uint8_t, groups_at_most + 1>
-      begins{};           ///< of the groups, and where the last ends
-  std::uint8_t size = 0;  ///< groups
+  std::array<std::uint8_t, groups_at_most + 1> begins{};  ///< and the end of the last
+  std::uint8_t size = 0;                                  ///< groups
 
   CUSZI_HD unsigned begin(unsigned group) const { return begins[group]; }
   CUSZI_HD unsigned end(unsigned group) const { return begins[group + 1]; }
@@ -37,24 +36,22 @@ struct TapGroups {
   }
 };
 
-/// The neighbours that predict a point: near pairs of the odd axes, far pairs, diagonals, corners,
-/// sides, slices. The taps of a group share a weight. Three odd axes at reach 7 with enclosing
-/// slices have the most of them.
+/// Neighbours of a prediction: near pairs along odd axes, far pairs, diagonals, corners, sides,
+/// slices. A group shares one weight. Three odd axes at reach 7 with enclosing slices have the most
+/// taps.
 using Stencil = TapGroups<19, 70>;
 
 Stencil stencil_of(const Lattice& lattice, int reach, const PointClass& points);
 
-/// The neighbours whose codes tell how large a point's code will be, in the order of the features
-/// (core/multilevel/energy): on the same level, where one coordinate differs, and where more do; on
-/// coarser levels; in the enclosing slices at the same point, and around it.
-using EnergyTaps = TapGroups<5, 64>;
+/// Neighbours whose codes form features: on the same level with one differing coordinate, with
+/// several; on coarser levels; at the same point of the enclosing slices, and around it.
+using ContextTaps = TapGroups<5, 64>;
 
-EnergyTaps energy_taps(const Lattice& lattice, const PointClass& points);
+ContextTaps context_taps_of(const Lattice& lattice, const PointClass& points);
 
-/// The farthest that any of these taps reaches along each axis, in points.
+/// Largest distance along each axis, in points.
 Index4 margins_of(const PointClass& points, std::span<const Tap> taps);
 
-/// The tap `units` along one axis.
 Tap tap_at(unsigned axis, int units);
 
 }  // namespace cuszi

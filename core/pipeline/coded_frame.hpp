@@ -8,26 +8,21 @@
 
 namespace cuszi {
 
-// What all ways of coding a frame have in common.
-
-/// Whether a bound means anything for values of this range: not for one value, nor if the range
-/// overflows.
+/// False for a single value, or if the range overflows.
 bool has_codable_range(double min, double max);
-/// Whether tiles hold logarithms with the signs of their values, and restore these themselves.
+/// Tiles then restore values from logarithms and signs.
 bool is_by_tiles(const TransformParams& transform, const PredictorParams& predictor);
 
-/// The table entry of a level that holds the given passes, its hash yet unknown.
+/// Without a hash.
 LevelEntry level_entry(std::span<const Sections> passes);
 
-/// The table entries of all levels, given the level of each pass.
+/// By the level of each pass.
 std::vector<LevelEntry> level_entries(std::span<const int> pass_levels,
                                       std::span<const Sections> passes);
 
-/// The padding that the payload of a frame of `value_bytes` bytes needs to reach
-/// least_payload_bytes().
+/// Up to least_payload_bytes(), for a frame of `value_bytes` bytes.
 ByteCount padding_bytes(std::span<const Sections> passes, ByteCount value_bytes);
 
-/// What a frame with this header takes.
 ByteCount frame_bytes(const FrameHeader& header);
 
 }  // namespace cuszi

@@ -14,9 +14,9 @@ namespace cuszi {
 
 namespace {
 
-constexpr ByteCount usual_head_bytes = ByteCount{1} << 14;  ///< more than a chain's head mostly has
+constexpr ByteCount usual_head_bytes = ByteCount{1} << 14;  ///< exceeds the head of most chains
 
-/// Calls `read`; what a reader refuses is the encoder's fault.
+/// Errors of readers become internal errors.
 template <class Read>
 auto read_own(const Read& read) {
   try {
@@ -33,7 +33,6 @@ FrameHeader read_whole_header(const FrameShape& shape, Bytes header) {
   return read_frame_header(table, shape.dims, shape.dtype);
 }
 
-/// How much of a section is its head.
 ByteCount head_bytes(const Section& section, ByteCount most_of_codes) {
   switch (section.id) {
     case SectionId::outliers:
@@ -44,7 +43,7 @@ ByteCount head_bytes(const Section& section, ByteCount most_of_codes) {
   }
 }
 
-/// The heads of a frame's sections on the host.
+/// In host memory.
 class Heads {
  public:
   Heads(Backend& backend, std::span<const Sections> passes, ByteCount most_of_codes)
@@ -125,8 +124,7 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
   }
 }
 
-/// Whether the section codes of every pass is at most `most_of_codes` bytes long, so that its head
-/// was read whole.
+/// Whether heads were read completely.
 bool is_whole(std::span<const Sections> passes, ByteCount most_of_codes) {
   return std::all_of(passes.begin(), passes.end(), [&](const Sections& sections) {
     return sections.find(SectionId::codes).size() <= most_of_codes;

@@ -11,7 +11,6 @@ namespace cuszi {
 
 namespace {
 
-/// How a frame is to be coded.
 std::optional<BatchEncoding> encoding_of(const FrameToCode& frame) {
   const DType dtype = frame.frame.shape.dtype;
   TilesParams params;
@@ -27,7 +26,7 @@ Sections sections_of(const BatchCoded& coded) {
   return sections;
 }
 
-/// The header of a coded frame, its hash yet unknown. Nothing if coding does not pay or more is
+/// nullopt if it does not pay, or needs more than its sections.
 /// needed than its sections.
 std::optional<FrameHeader> header_of(const BatchEncoding& encoding, const BatchCoded& coded) {
   if (!has_codable_range(coded.min, coded.max)) return std::nullopt;
@@ -45,7 +44,6 @@ std::optional<FrameHeader> header_of(const BatchEncoding& encoding, const BatchC
   return header;
 }
 
-/// A coded frame that has its place.
 struct PlacedFrame {
   FrameHeader header;
   BatchCopy payload;

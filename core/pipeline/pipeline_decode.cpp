@@ -10,14 +10,12 @@ namespace cuszi {
 
 namespace {
 
-/// Copies a section out of the memory it lies in.
 std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
   std::vector<std::byte> host(bytes.size());
   backend.copy(bytes, host);
   return host;
 }
 
-/// The mask of the restored points.
 FrameMask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const Selection& restored, const Sections& sections, StepTimes& times) {
   if (header.masked() == 0) return {};
@@ -36,8 +34,7 @@ HashStrings hashes_by(Backend& backend) {
   return [&backend](std::span<const Bytes> strings) { return backend.hashes(strings); };
 }
 
-/// The check of a frame's levels. Where a backend makes hashes beside what it restores, the check
-/// ends with that: nothing that was restored may be used before finish().
+/// If hashes are computed concurrently, nothing restored may be used before finish().
 class LevelCheck {
  public:
   LevelCheck(Backend& backend, const FrameHeader& header, std::span<const Bytes> levels)
@@ -45,7 +42,7 @@ class LevelCheck {
     if (!pending_) check_levels(header, backend.hashes(levels));
   }
 
-  /// Throws ArchiveError if a level is not what the header says.
+  /// Throws ArchiveError.
   void finish() const {
     if (pending_) check_levels(header_, pending_());
   }
@@ -55,7 +52,6 @@ class LevelCheck {
   PendingHashes pending_;
 };
 
-/// The sections of the passes of a frame's first levels, one after the other.
 std::vector<Sections> read_sections(const FrameHeader& header, std::span<const int> pass_levels,
                                     std::span<const Bytes> bytes) {
   std::vector<Sections> all;
@@ -68,7 +64,7 @@ std::vector<Sections> read_sections(const FrameHeader& header, std::span<const i
   return all;
 }
 
-/// The sections of a frame that has but one pass.
+/// For frames of one pass.
 Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStrings& hashes) {
   const std::vector<Bytes> bytes = read_levels(header, 1, payload, hashes);
   return read_passes(header.levels.front(), 1, bytes.front()).front();
@@ -90,7 +86,6 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   }
 }
 
-/// How the restored points become values, if they are none.
 std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape& shape,
                                               const FrameHeader& header, const Selection& restored,
                                               const Sections& sections, StepTimes& times) {
@@ -111,7 +106,6 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
   });
 }
 
-/// The smaller bounds of the frame's blocks, if it has some.
 std::optional<LocalBounds> read_bounds(Backend& backend, const FrameShape& shape,
                                        const FrameHeader& header, const Sections& sections,
                                        StepTimes& times) {
@@ -121,7 +115,6 @@ std::optional<LocalBounds> read_bounds(Backend& backend, const FrameShape& shape
   });
 }
 
-/// Where the restored points of a frame go.
 FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, const FrameMask& mask, MutableBytes out) {
   FrameTarget target{{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
@@ -130,7 +123,6 @@ FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
   return target;
 }
 
-/// The one value of a constant frame at some of its points.
 void restore_constant_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
                             const FrameHeader& header, const FramePreview& preview,
                             MutableBytes out, StepTimes& times) {
@@ -142,7 +134,6 @@ void restore_constant_frame(Backend& backend, DecodeSession& session, const Fram
   times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
 }
 
-/// The parameters of a frame that has only the points that `preview` restores.
 PredictorParams predictor_of(const FrameHeader& header, const FramePreview& preview) {
   PredictorParams result = *header.predictor;
   if (auto* const params = std::get_if<MultilevelParams>(&result)) {
@@ -151,12 +142,11 @@ PredictorParams predictor_of(const FrameHeader& header, const FramePreview& prev
   return result;
 }
 
-/// Restores the passes one after the other: the contexts of a pass follow from the values of the
-/// passes before.
+/// Contexts of a pass depend on values of earlier passes.
 void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
                     std::span<const PassShape> shapes, std::span<const Sections> passes,
                     bool with_contexts, StepTimes& times) {
-  constexpr double decoding = 0.3;  // of the work, about
+  constexpr double decoding = 0.3;  // share of the work
   times.measure("decode", [&] { decoder.decode(levels); });
   times.tell(decoding);
   double all = 0;
@@ -177,7 +167,7 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
   times.measure("finish", [&] { decoder.finish(); });
 }
 
-/// Some of a coded frame's points, given the levels that hold them.
+/// Needs the levels that hold the points.
 void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& shape,
                     const FrameHeader& header, const FramePreview& preview,
                     std::span<const Bytes> levels, MutableBytes out, StepTimes& times) {
@@ -221,7 +211,7 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
   try {
     restore_levels(backend, session, shape, header, preview, levels, out, times);
   } catch (...) {
-    check.finish();  // what failed may be no more than the damage
+    check.finish();  // errors may be consequences of damage
     throw;
   }
   times.measure("check", [&] { check.finish(); });

@@ -14,7 +14,7 @@ namespace cuszi {
 
 namespace {
 
-/// A relative bound below which the range's own rounding would decide; such a frame is lossless.
+/// A relative bound may be smaller than the rounding of the range; then the frame is lossless.
 bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
   const FieldScan& scan = frame.scan();
   return (bound > 0 || config.is_reversible()) && has_codable_range(scan.min, scan.max) &&
@@ -34,9 +34,8 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   return header;
 }
 
-/// Puts the passes one after the other behind the frame's header, hashes all levels and completes
-/// the header. Throws InternalError if no reader would take it; of hashes, each is as good as
-/// another.
+/// Concatenates the passes after the header, hashes the levels, and completes the header. Throws
+/// InternalError if a reader would refuse it.
 void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
                  const Allocate& allocate, FrameHeader& header) {
   const std::vector<std::byte> draft = write_frame_header(header);
@@ -55,7 +54,7 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   backend.copy(write_frame_header(header), bytes.first(draft.size()));
 }
 
-/// The mask of the loaded frame, empty if no point is missing.
+/// Empty without missing points.
 EncodedMask code_mask(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
   if (frame.scan().missing == 0) return {};
   return times.measure("mask", [&] {
@@ -69,8 +68,7 @@ void add_mask(const EncodedMask& mask, Sections& out) {
   out.add(SectionId::mask_values, mask.values);
 }
 
-/// The signs of a transformed frame; nothing where all are alike, or the transform or the predictor
-/// keeps them.
+/// Empty if all signs are equal, or the transform or predictor stores them.
 std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
   if (!frame.transform || has_signs(frame.transform->transform.params)) return {};
   if (is_by_tiles(frame.transform->transform.params, frame.draft)) return {};
@@ -80,13 +78,13 @@ std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, St
                        [&] { return encode_bits(frame.session->signs(), host_work_of(backend)); });
 }
 
-/// The bounds of the frame's blocks; nothing where all are alike.
+/// Empty without local bounds.
 std::vector<std::byte> code_bounds(const LoadedFrame& frame, StepTimes& times) {
   if (!frame.bounds || frame.bounds->local == nullptr) return {};
   return times.measure("bounds", [&] { return frame.bounds->local->encode(); });
 }
 
-/// What stands in front of all passes.
+/// Sections before the first pass.
 struct PointSections {
   EncodedMask mask;
   std::vector<std::byte> signs;
@@ -102,7 +100,7 @@ struct PointSections {
   }
 };
 
-/// The values packed losslessly, or as they are if that is no larger.
+/// Losslessly packed, or stored if not smaller.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                        const Allocate& allocate) {
   const Bytes original = frame.values.bytes();
@@ -120,8 +118,7 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   return result;
 }
 
-/// The bits that all points have that are not missing, if they have the same: any if there are no
-/// such points.
+/// Bits of the only value; nullopt if there are several.
 std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
   const FieldScan& scan = frame.scan();
   const DType dtype = frame.shape.dtype;
@@ -136,7 +133,7 @@ std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
   return std::nullopt;
 }
 
-/// The frame as the only value of its points. Nothing if they have several or it does not pay.
+/// nullopt if there are several values, or it does not pay.
 std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFrame& frame,
                                                std::uint64_t index, const Allocate& allocate,
                                                StepTimes& times) {
@@ -159,7 +156,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   return result;
 }
 
-/// Drops the values of a large frame, whose passes have been predicted, if coding it pays for sure.
+/// Frees a large frame's values after prediction, if coding certainly pays.
 void drop_values(const PassEncoder& encoder, const PointSections& points, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
   const ByteCount size = frame.shape.bytes();
@@ -169,9 +166,7 @@ void drop_values(const PassEncoder& encoder, const PointSections& points, Loaded
   frame.values = {};
 }
 
-/// The way of a predictor that makes quant-codes: predict, fit contexts, encode. If predictions
-/// depend on contexts, passes take turns in the first two, else each step sees all of them at once,
-/// and `coding` is changed where errors would have a direction.
+/// For predictors with quant-codes. May change `coding` to avoid bias.
 std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int passes,
                                    const PointSections& points, StepTimes& times) {
   EncodeSession& session = *frame.session;
@@ -200,14 +195,13 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
   });
 }
 
-/// The way of a predictor that codes itself.
+/// For predictors that code themselves.
 std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
                                    StepTimes& times) {
   return times.measure("encode",
                        [&] { return session.encode_values(coding.predictor, coding.room.bound); });
 }
 
-/// The sections of all passes, packed if that is wanted.
 std::vector<Sections> sections_of(EncodeSession& session, const PointSections& points,
                                   std::span<const CodedPass> coded, Lossless lossless,
                                   StepTimes& times) {
@@ -224,8 +218,7 @@ std::vector<Sections> sections_of(EncodeSession& session, const PointSections& p
   return passes;
 }
 
-/// Writes a frame whose passes are coded. Nothing if it is not smaller than its values, unless
-/// these are not there any more.
+/// nullopt if the frame is not smaller than its values, which must still be there.
 std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
                                              const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
@@ -252,7 +245,7 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
   return result;
 }
 
-/// The frame coded in this way. Nothing if it is too large.
+/// nullopt if too large.
 std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
                                       FrameCoding coding, std::uint64_t index,
                                       const Allocate& allocate, StepTimes& times) {
@@ -270,7 +263,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                            times);
 }
 
-/// The drafted predictor for a bound, knowing what `scan` tells. Nothing if it cannot be used.
+/// nullopt if the predictor cannot be used.
 std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConfig& config,
                                       const FieldScan& scan, double bound, DType dtype) {
   const bool usable = std::visit(
@@ -288,8 +281,7 @@ FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   return {std::move(method.predictor), room, coder, config.huffman};
 }
 
-/// Completes what was chosen for the typical bound of a frame's points. Predictions do not snap to
-/// a background within the largest bound: others are finer.
+/// With smaller local bounds, predictions must not snap to a background.
 void set_bounds(const LoadedFrame::Bounds& bounds, double half_step, FrameCoding& coding) {
   auto& params = std::get<MultilevelParams>(coding.predictor);
   params.half_step = half_step;
@@ -300,7 +292,7 @@ void set_bounds(const LoadedFrame::Bounds& bounds, double half_step, FrameCoding
   coding.local = bounds.local;
 }
 
-/// How the frame is to be coded. Nothing if it cannot be.
+/// nullopt if the frame cannot be coded.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
                                          double bound, const FrameAdvice& advice,
                                          StepTimes& times) {
@@ -323,8 +315,7 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   return coding;
 }
 
-/// The frame coded while it is read for the first time. Nothing if it needs a scan first, or turns
-/// out to.
+/// Codes in the first pass over the values; nullopt if a scan is needed.
 std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameConfig& config,
                                                 const LoadedFrame& frame, std::uint64_t index,
                                                 double bound, const Allocate& allocate,
@@ -346,8 +337,7 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
                            allocate, times);
 }
 
-/// The frame coded by its logarithms while it is read for the first time. Nothing if it needs a
-/// scan first, or turns out to.
+/// The same with logarithms.
 std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConfig& config,
                                                LoadedFrame& frame, std::uint64_t index,
                                                const ValueBound& bound, const Allocate& allocate,
@@ -377,8 +367,7 @@ std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConf
   return written;
 }
 
-/// Makes the frame one of transformed values, for a bound that goes with each value. Returns the
-/// bound of what is then coded; 0 if there is none.
+/// Returns the bound of the transformed values; 0 if there is none.
 double transform_frame(LoadedFrame& frame, const ValueBound& bound, StepTimes& times) {
   EncodeSession& session = *frame.session;
   return times.measure("transform", [&] {
@@ -395,16 +384,14 @@ double transform_frame(LoadedFrame& frame, const ValueBound& bound, StepTimes& t
   });
 }
 
-/// Transforms the frame unless its values are such that an absolute bound holds for all. Returns
-/// the bound of what is then coded.
+/// Transforms the frame, unless an absolute bound suffices. Returns the bound to code with.
 double bound_by_value(LoadedFrame& frame, const ValueBound& bound, StepTimes& times) {
   const FieldScan& scan = frame.scan();
   const ValueBound held = bound.within(scan.min, scan.max);
   return held.goes_with_values() ? transform_frame(frame, held, times) : held.bound;
 }
 
-/// Plans how the bounds of the frame's points are kept, and takes those of bound 0 out of what is
-/// coded. Returns the largest; 0 if the frame is to be kept without loss.
+/// Excludes points of bound 0. Returns the largest bound; 0 for a lossless frame.
 double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
   return times.measure("bounds", [&] {
     const FieldScan own = frame.scan();

@@ -4,7 +4,6 @@ namespace cuszi {
 
 namespace {
 
-/// One axis of the padded four with a role, the others lattice axes.
 Axes with_role(unsigned axis, AxisRole role, bool merged = false) {
   Axes axes{merged, {}};
   axes.roles[axis] = role;

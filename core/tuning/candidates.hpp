@@ -9,15 +9,13 @@
 
 namespace cuszi {
 
-// What trials choose among (docs/design/multilevel.md).
-
-/// The roles of the padded four axes.
+/// Padded to four axes.
 struct Axes {
   bool merged = false;
   std::array<AxisRole, max_axes> roles{};
 };
 
-/// The roles of axes to try for frames of rank `rank`. The first one wins ties.
+/// The first candidate wins ties.
 std::vector<Axes> axes_to_try(int rank);
 
 /// Level-wise bounds e_l = e / min(alpha^(l-1), beta), in 64ths.

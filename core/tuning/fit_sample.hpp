@@ -7,16 +7,15 @@
 
 namespace cuszi {
 
-/// hash * size / 2^64 but for carries: a place below `size`, without the division of a remainder.
+/// About hash * size / 2^64, without a division.
 CUSZI_HD inline std::uint64_t scaled_hash(std::uint64_t hash, std::uint64_t size) {
   constexpr std::uint64_t low = 0xFFFFFFFFU;
   return (hash >> 32) * (size >> 32) + ((hash >> 32) * (size & low) >> 32) +
          ((hash & low) * (size >> 32) >> 32);
 }
 
-/// The k-th of `wanted` sampled points among `all`: a hashed one of the k-th of `wanted` equal
-/// parts. Parts make sure that no region is missed and that memory is read in order; hashes, that
-/// samples do not alias with rows.
+/// A hashed point of the k-th of `wanted` equal parts. Parts cover all regions and read memory in
+/// order; hashes do not alias with rows.
 CUSZI_HD inline std::uint64_t sampled_point(std::uint64_t k, std::uint64_t wanted,
                                             std::uint64_t all) {
   const auto begin_of = [&](std::uint64_t part) {

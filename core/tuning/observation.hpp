@@ -9,10 +9,9 @@
 
 namespace cuszi {
 
-// What a fit or a trial sees of one sampled point: the groups of its neighbours, less the first
-// one, and what they are to make together.
+// A sampled point for fits: tap groups minus the first one as unknowns, and their target.
 
-/// Which of the odd axes, counted from 0, a group of taps is the pair at +-3 of; that many if none.
+/// Index of the odd axis whose far pair (+-3) the tap belongs to; the order of the class if none.
 CUSZI_HD inline unsigned far_pair_of(const PointClass& points, const Tap& tap) {
   unsigned before = 0;
   for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -23,8 +22,8 @@ CUSZI_HD inline unsigned far_pair_of(const PointClass& points, const Tap& tap) {
   return before;
 }
 
-/// How much the values around a point curvature, as a number that grows by 2 with every doubling:
-/// the sum over the odd axes of what near and far pairs differ, from 2^-8 to 2^24 bounds.
+/// Logarithmic key of the local curvature in bounds, +2 per doubling, from 2^-8 to 2^24. The
+/// curvature is the sum over odd axes of |near - far pair|.
 inline constexpr unsigned curvature_keys = 64;
 CUSZI_HD inline std::uint8_t curvature_key(double curvature, double bound) {
   const double scaled = clamp_to(curvature / bound, 0x1p-8, 0x1.8p23);
@@ -32,15 +31,13 @@ CUSZI_HD inline std::uint8_t curvature_key(double curvature, double bound) {
   return static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(scaled) >> 51) - first);
 }
 
-/// One sampled point: row[i * stride] for the i-th unknown, and what they are to make together.
 struct Observation {
   double target = 0;
   double curvature = 0;
   bool is_used = false;
 };
 
-/// Looks at a point whose original value is `value` and the groups of whose neighbours have these
-/// sums. If it takes no part, because one of these is not finite, everything is 0.
+/// `row[i * stride]` gets unknown i. Observations with values that are not finite are unused and 0.
 template <class T, class SumOfGroup>
 CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClass& points, T value,
                                          const SumOfGroup& sum_of, double* row,
@@ -68,8 +65,7 @@ CUSZI_HD inline Observation observe_sums(const Stencil& stencil, const PointClas
   return {};
 }
 
-/// Looks at a point whose original value is `value` and whose neighbours are p's. Missing originals
-/// must be NaN. A point at the edge of the array is not used, and its row is set to 0.
+/// Missing originals must be NaN. Points at edges are unused.
 template <class T, class Values>
 CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values>& p, T value,
                                     double* row, std::size_t stride) {
@@ -83,8 +79,7 @@ CUSZI_HD inline Observation observe(const Stencil& stencil, const PointAt<Values
   return {};
 }
 
-/// Looks at a point of a class, whose originals begin at `value`. A class without neighbours is
-/// predicted as its background value.
+/// `value` points to the point. Without neighbours, the background value is the prediction.
 template <class T>
 CUSZI_HD inline Observation observe(const ClassPlan<T>& plan, const Grid& grid, const Index4& at,
                                     const T* value, double* row, std::size_t stride) {

@@ -10,22 +10,21 @@ namespace {
 constexpr std::uint64_t whole_sample = 16384;  ///< of all classes, about
 constexpr std::uint64_t least_sample = 64;
 constexpr std::uint64_t most_sample = 2048;
-/// Neighbours' errors are partly alike, so that a mean of them keeps a part of their variance.
+/// Errors of neighbours are correlated, so their mean keeps a part of the variance.
 constexpr double alike_share = 0.15;
 constexpr double other_share = 0.5;
 
-/// What the codes of errors take whose sizes have a Laplace distribution, in units of 2^-16 bits,
-/// by the logarithm of the mean size over half a step in quarters from -4 to 4; larger ones take a
-/// bit for each octave.
+/// Bits (in 2^-16) of quantised Laplacian errors, by log2(mean size / half step) in quarters from
+/// -4 to 4; beyond, one bit per octave.
 constexpr std::array<std::uint32_t, 33> laplace_costs{
     0,      2,      15,     78,     307,    954,    2427,   5237,   9848,   16521,  25230,
     35702,  47540,  60357,  73858,  87858,  102251, 116979, 132003, 147289, 162801, 178504,
     194365, 210351, 226437, 242599, 258820, 275084, 291381, 307701, 324040, 340391, 356751};
 
-/// The cost of one of many errors whose mean square is this, in half steps.
+/// `square` is the mean squared error in half steps.
 Cost cost_of_square(double square) {
-  constexpr double units = 1 << 20;    // of the square, 40 quarters of its root's logarithm
-  constexpr std::int64_t lowest = 24;  // the root's logarithm is -4 here, in quarters
+  constexpr double units = 1 << 20;    // of the square; 40 quarters of the root's logarithm
+  constexpr std::int64_t lowest = 24;  // where the root's logarithm is -4
   const auto scaled = static_cast<std::uint64_t>(clamp_to(square, 0.0, 1e12) * units);
   if (scaled == 0) return 0;
   // Twice the root's logarithm in units of 2^-cost_bits; in eighths of these are its quarters.
@@ -42,13 +41,12 @@ Cost cost_of_square(double square) {
   return low + (((laplace_costs.at(quarter + 1) - low) * part) >> cost_bits);
 }
 
-/// What a class's errors cost, and what they leave behind.
 struct ClassCost {
   Cost cost = 0;
-  double noise = 0;  ///< the variance of what is restored
+  double noise = 0;  ///< variance of restored values
 };
 
-/// `noise` is the neighbours' variance, `bound` the level's, both in the units of sizes.
+/// `noise` is the neighbours' variance, `bound` the level's, both in units of sizes.
 ClassCost cost_of(const ClassErrors& errors, std::uint64_t points, double noise, double bound) {
   ClassCost result;
   std::uint64_t all = 0;

@@ -13,18 +13,16 @@
 
 namespace cuszi {
 
-// What parameters of `multilevel` would cost, without coding anything: sampled points of every
-// class are predicted from originals by stencils fitted to the sample itself, and their errors are
-// summed up, apart for how much their neighbours disagree, since a coder knows that. No point waits
-// for another, so that all classes of all candidates can be looked at side by side. What the
-// neighbours' own errors add follows from the sums, level by level.
+// Estimates the cost of parameters without coding. Sampled points of each class are predicted from
+// originals by stencils fitted to the sample; errors are summed by the spread of their neighbours,
+// which contexts see. Classes are independent of each other. The effect of neighbours' errors
+// follows from the sums, level by level.
 
-/// Number of error units in the half step of level 1; sampled errors are integers in these units.
+/// Units per half step of level 1.
 inline constexpr double error_sizes_per_bound = 256;
-/// Points are told apart by the octave of how much their neighbours disagree.
+/// Octaves of the neighbours' spread.
 inline constexpr int error_bins = 24;
 
-/// |x| in units of half_step / error_sizes_per_bound, as an integer.
 CUSZI_HD inline std::uint64_t error_size(double x, double half_step) {
   constexpr double most = 1e9;
   return static_cast<std::uint64_t>(
@@ -36,36 +34,33 @@ CUSZI_HD inline int error_bin_of(std::uint64_t size) {
   return bits < error_bins ? bits : error_bins - 1;
 }
 
-/// What the sample of a class tells.
 struct ClassErrors {
   struct Some {
     std::uint64_t count = 0;
-    std::uint64_t size = 0;  ///< the sum of their error_size()
+    std::uint64_t size = 0;  ///< sum of error_size()
   };
   std::array<Some, error_bins> errors{};
-  Coefficients coefficients;  ///< that the errors are of, fitted to the sample; or none
-  double noise_gain = 0;      ///< what the neighbours' variance becomes in the prediction
+  Coefficients coefficients;  ///< fitted to the sample; may be empty
+  double noise_gain = 0;      ///< of the neighbours' variance in the prediction
 };
 
-/// Smaller samples are predicted by the preset.
+/// Fewer samples use the preset.
 inline constexpr std::uint64_t least_sampled_fit = 128;
 
-/// How far the groups of a point's neighbours are from each other, on average.
+/// Mean distance between the groups of a point's neighbours.
 CUSZI_HD inline double neighbour_spread(const double* row, std::size_t stride, unsigned unknowns) {
   double sum = 0;
   for (unsigned i = 0; i < unknowns; ++i) sum += magnitude_of(row[i * stride]);
   return unknowns == 0 ? 0 : sum / unknowns;
 }
 
-/// How many points of a class are looked at.
+/// Sample size of a class.
 std::uint64_t sampled_cost_points(std::uint64_t points, std::uint64_t all_points);
 
-/// ClassErrors::noise_gain of a class with these coefficients.
 double noise_gain_of(const Coefficients& coefficients, const PointClass& points,
                      const Stencil& stencil);
 
-/// About what all points cost with the level-wise bounds of these parameters; the classes are those
-/// of the schedule that their lattice makes.
+/// Estimated cost of the frame. `classes` are in schedule order.
 Cost sampled_cost(const MultilevelParams& params, const Schedule& schedule,
                   std::span<const ClassErrors> classes);
 

@@ -6,11 +6,9 @@ namespace cuszi {
 
 namespace {
 
-/// Steps along each axis from one box to the next, in boxes: a lattice rule, whose boxes lie apart
-/// along every axis.
+/// In boxes. A lattice rule: boxes are apart along every axis.
 constexpr std::array<std::uint64_t, Dims::max_rank> box_steps{1, 3, 5, 7};
 
-/// Puts a box at the `turn`-th of `turns` equal steps of what is free along each axis.
 void move_box(Selection& box, std::uint64_t turn, std::uint64_t turns) {
   for (int axis = 0; axis < box.from.rank(); ++axis) {
     const auto a = static_cast<std::size_t>(axis);

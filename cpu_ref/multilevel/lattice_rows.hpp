@@ -14,22 +14,21 @@
 
 namespace cuszi::cpu {
 
-/// Points of a row are worked on this many at a time.
+/// Points of a row per iteration.
 inline constexpr std::uint64_t row_points = 1024;
 
-/// Some points of a class that follow each other along the fastest axis.
+/// Consecutive points of a class along the fastest axis.
 struct Row {
-  Index4 at;             ///< coordinates of the first
-  std::uint64_t offset;  ///< of the first in the array
+  Index4 at;             ///< of the first point
+  std::uint64_t offset;  ///< of the first point in the array
   std::size_t count;
-  std::uint64_t begin;          ///< which point of the class's row it is, a multiple of the tile
+  std::uint64_t begin;          ///< first point in the class's row; a multiple of the tile
   std::uint64_t code_position;  ///< of the row's first tile in the pass
   std::uint64_t rows_of_tile;
   std::uint64_t row_of_tile;
 };
 
-/// Calls each(first point of the row, its code position, points) for the parts of a row that
-/// are consecutive in the pass.
+/// Calls each(first point, code position, count) for runs with consecutive code positions.
 template <class Each>
 void for_each_run(const Row& row, const PointClass& points, const Grid& grid, const Each& each) {
   const std::uint64_t tile = grid.tile[3];
@@ -40,7 +39,7 @@ void for_each_run(const Row& row, const PointClass& points, const Grid& grid, co
   }
 }
 
-/// Copies a run, most of which have 4 or 8 points.
+/// Most runs have 4 or 8 points.
 template <class V>
 void copy_run(const V* from, std::size_t count, V* to) {
   if (count == 4) {
@@ -52,7 +51,7 @@ void copy_run(const V* from, std::size_t count, V* to) {
   }
 }
 
-/// The row j of the class with coordinates in units of its steps.
+/// `j` counts the class's steps.
 inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
                     std::uint64_t end) {
   Row row{};
@@ -68,9 +67,9 @@ inline Row make_row(const PointClass& points, const Grid& grid, const Index4& j,
   return row;
 }
 
-/// A box of a class's points, in units of its steps.
+/// A box of a class's points, in the class's steps.
 struct Task {
-  std::size_t index;  ///< of the class in its pass
+  std::size_t index;  ///< of the class in the pass
   Index4 begin;
   Index4 end;
 };
@@ -100,7 +99,7 @@ std::vector<Task> tasks_of(std::span<const ClassPlan<T>> classes) {
   return tasks;
 }
 
-/// Calls work(row) for all rows of a task; the slowest axis has one index in it.
+/// The box has extent 1 along the slowest axis.
 template <class Work>
 void for_each_row_of_task(const Task& task, const PointClass& points, const Grid& grid,
                           const Work& work) {
@@ -114,10 +113,10 @@ void for_each_row_of_task(const Task& task, const PointClass& points, const Grid
   }
 }
 
-/// Passes with no more points are not worth waking other threads for.
+/// Smaller passes use one thread.
 inline constexpr std::uint64_t serial_points = std::uint64_t{1} << 15;
 
-/// Calls work(state, class, row) for all points of a pass, on all threads.
+/// Calls work(state, class, row) on all threads.
 template <class T, class MakeState, class Work, class Finish>
 void for_each_row(const FramePlan<T>& plan, const Pass& pass, const MakeState& make_state,
                   const Work& work, const Finish& finish) {
@@ -137,7 +136,7 @@ void for_each_row(const FramePlan<T>& plan, const Pass& pass, const MakeState& m
       finish);
 }
 
-/// What a thread works on rows with, made anew for each class.
+/// A worker per thread, replaced for each class.
 template <class T, class Worker>
 class OfClass {
  public:
@@ -152,8 +151,7 @@ class OfClass {
   std::optional<Worker> worker_;
 };
 
-/// The part of a row of which all taps within `margins` are in the array, but for those that the
-/// whole row lacks.
+/// Points with all taps within `margins` inside the array along the row.
 struct Inner {
   std::size_t begin;
   std::size_t end;
@@ -171,7 +169,7 @@ inline Inner inner_part(const Row& row, const PointClass& points, const Grid& gr
   return b < e ? Inner{b, e} : Inner{0, 0};
 }
 
-/// Calls f with the step as a constant where it is a common one, so that loops vectorise.
+/// Common steps are compile-time constants, for vectorisation.
 template <class F>
 void with_step(std::uint64_t step, const F& f) {
   switch (step) {
@@ -182,7 +180,6 @@ void with_step(std::uint64_t step, const F& f) {
   }
 }
 
-/// The k-th point of a row, for the functions that look at one point.
 template <class T>
 PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row& row,
                            const T* values, std::size_t k) {
@@ -191,7 +188,7 @@ PointAt<const T*> point_of(const Grid& grid, const PointClass& points, const Row
   return {grid, points, at, values + row.offset + k * points.step[3]};
 }
 
-/// The points of a row from the k-th on, as many as a pack has; all of the row's inner part.
+/// A pack of inner points.
 template <class P, class Step>
 PointAt<PackPointer<P, Step>> pack_of(const Grid& grid, const PointClass& points, const Row& row,
                                       const typename P::Value* values, std::size_t k, Step step) {
@@ -199,8 +196,8 @@ PointAt<PackPointer<P, Step>> pack_of(const Grid& grid, const PointClass& points
   return {grid, points, first.at, {first.value, step}};
 }
 
-/// Calls each(k) for packs that cover [begin, end), the last of which may overlap the one before;
-/// returns where they end: at `begin` if there are too few points for one.
+/// Covers [begin, end) with packs; the last may overlap. Returns the end, or `begin` if there are
+/// too few points.
 template <class P, class Each>
 std::size_t for_each_pack(std::size_t begin, std::size_t end, const Each& each) {
   constexpr std::size_t size = P::size;

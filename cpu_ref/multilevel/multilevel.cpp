@@ -6,18 +6,18 @@
 
 #include "core/base/bytes.hpp"
 #include "core/tuning/dead_zone.hpp"
-#include "cpu_ref/multilevel/energy_fit.hpp"
+#include "cpu_ref/multilevel/context_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
-/// The bounds of points that are smaller than their frame's.
+/// Local bounds, all smaller than the frame's.
 struct BoundsOfPoints {
   std::span<const LocalBound> bounds;
   std::vector<std::uint8_t>
-      points;  ///< which of them, from 1; 0: the frame's; empty: all have that
+      points;  ///< index from 1; 0 is the frame's bound; empty if all points have it
 
   BoundsOfPoints() = default;
   BoundsOfPoints(const LocalBounds& local, const Selection& selected)
@@ -148,7 +148,7 @@ class Engine final : public MultilevelEngine {
                         rules_);
   }
 
-  /// Of the frame's bound, then of the local ones.
+  /// For the frame's bound, then local ones.
   using Quantizers = std::vector<Quantizer<T>>;
 
   Quantizers quantizers_of(const Pass& pass) const {
@@ -160,7 +160,7 @@ class Engine final : public MultilevelEngine {
     return all;
   }
 
-  /// Calls work(quantizer, begin, end) for the parts of a row that have one bound.
+  /// Calls work(quantizer, begin, end) for runs of equal bound.
   template <class Work>
   void for_each_bound(const Quantizers& quantizers, const PointClass& points, const Row& row,
                       const Work& work) const {
@@ -184,7 +184,7 @@ class Engine final : public MultilevelEngine {
         [&](int, const ClassPlan<T>& c, const Row& row) { work(c, row); }, [](int) {});
   }
 
-  /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
+  /// Quantises again with dead zones by context.
   void quantise_with_dead_zone(int number, std::span<QuantCode> codes,
                                std::vector<SparseEntry>& outliers) {
     const Pass& pass = this->pass(number);
@@ -207,7 +207,7 @@ class Engine final : public MultilevelEngine {
     quantise_pass(number, zones_of_row, codes, outliers);
   }
 
-  /// Per context, how far from the prediction, in steps, nothing is coded.
+  /// In steps, by context.
   std::vector<T> zones_of(std::span<const std::uint8_t> contexts,
                           std::span<const QuantCode> codes) const {
     constexpr std::size_t all_contexts = 256;
@@ -260,7 +260,6 @@ class Engine final : public MultilevelEngine {
     sort_entries(outliers);
   }
 
-  /// The codes of a row's points, and what they are restored to.
   struct CodedRow {
     QuantCode codes[row_points];
     T restored[row_points];
@@ -272,7 +271,7 @@ class Engine final : public MultilevelEngine {
     return outliers != 0;
   }
 
-  /// Without zones every point gets its nearest code. Returns the sum of errors.
+  /// Returns the sum of errors.
   std::int64_t quantise_row(const Quantizers& quantizers, const PointClass& points, const Row& row,
                             const T* prediction, const T* zones, CodedRow& coded) const {
     T original[row_points];
@@ -288,7 +287,7 @@ class Engine final : public MultilevelEngine {
     return errors_of(points, row, original, coded.restored);
   }
 
-  /// Quantises the points of a row from `first` on and before `last`, which have one bound.
+  /// Points [first, last) have one bound.
   void quantise_part(const Quantizer<T>& quantizer, std::size_t first, std::size_t last,
                      const T* original, const T* prediction, const T* zones,
                      CodedRow& coded) const {
@@ -304,7 +303,7 @@ class Engine final : public MultilevelEngine {
       }
       return;
     }
-    constexpr std::ptrdiff_t sure_points = 64;  // hoped to be certain side by side
+    constexpr std::ptrdiff_t sure_points = 64;  // tested for certainty together
     for (std::ptrdiff_t from = begin; from < end; from += sure_points) {
       const std::ptrdiff_t to = std::min(from + sure_points, end);
       std::ptrdiff_t certain = 0;
@@ -322,7 +321,7 @@ class Engine final : public MultilevelEngine {
     }
   }
 
-  /// The sum of error_in_units() over the points of a row that are not missing.
+  /// Skips missing points.
   std::int64_t errors_of(const PointClass& points, const Row& row, const T* original,
                          const T* restored) const {
     const double units = error_units_per_one(room_.bound);
@@ -356,8 +355,7 @@ class Engine final : public MultilevelEngine {
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(count); ++k) to[k * step] = from[k];
   }
 
-  /// Puts a row where its points are. Missing ones are what they were predicted to be, and nothing
-  /// is coded there.
+  /// Missing points keep their prediction and have no code.
   void put_row(const PointClass& points, const Row& row, const T* prediction, CodedRow& coded) {
     for (std::size_t k = 0; mask_.any() && k < row.count; ++k) {
       if (!is_missing(points, row, k)) continue;
@@ -383,10 +381,10 @@ class Engine final : public MultilevelEngine {
   void fill_contexts(int number, std::span<const ContextWeights> weights,
                      std::span<std::uint8_t> contexts) const {
     for_each_row(
-        plan_, pass(number), [] { return OfClass<T, RowEnergy<T>>(); },
-        [&](auto& energy, const ClassPlan<T>& c, const Row& row) {
+        plan_, pass(number), [] { return OfClass<T, RowFeatures<T>>(); },
+        [&](auto& features, const ClassPlan<T>& c, const Row& row) {
           std::uint8_t buckets[row_points];
-          fill_buckets(c, weights[c.points.group], row, energy.of(c, plan_.grid), buckets);
+          fill_buckets(c, weights[c.points.group], row, features.of(c, plan_.grid), buckets);
           if (params_.split_contexts) {
             split_contexts(number, c.points, row.offset, {buckets, row.count});
           }
@@ -398,8 +396,7 @@ class Engine final : public MultilevelEngine {
         [](const auto&) {});
   }
 
-  /// Gives those points of a row, from the one at `offset` on, that have bounds of their own the
-  /// contexts behind the others'.
+  /// Separates the contexts of points with their own bounds.
   void split_contexts(int number, const PointClass& points, std::uint64_t offset,
                       std::span<std::uint8_t> contexts) const {
     if (local_.points.empty()) return;
@@ -411,12 +408,12 @@ class Engine final : public MultilevelEngine {
   }
 
   void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,
-                    RowEnergy<T>& energy, std::uint8_t* buckets) const {
+                    RowFeatures<T>& features, std::uint8_t* buckets) const {
     std::int32_t sums[row_points];
     if (weights.kind == WeightsKind::none) {
       std::fill_n(sums, row.count, 0);
     } else {
-      energy.estimate(known(), row, weights.weights, sums);
+      features.weigh(known(), row, weights.weights, sums);
     }
     const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
     for (std::size_t k = 0; k < row.count; ++k) {
@@ -431,13 +428,13 @@ class Engine final : public MultilevelEngine {
   double max_;
   const Mask& mask_;
   std::span<const T> original_;
-  std::unique_ptr<T[]> owned_;  ///< what no pass has restored yet is never read
+  std::unique_ptr<T[]> owned_;  ///< uninitialised: only restored values are read
   std::span<T> values_;
   std::unique_ptr<std::uint8_t[]> magnitudes_;
   BoundsOfPoints local_;
   RestoreRules<T> rules_;
   RememberedWeights remembered_;
-  std::vector<std::int64_t> error_sums_;  ///< of each pass
+  std::vector<std::int64_t> error_sums_;  ///< by pass
 };
 
 }  // namespace

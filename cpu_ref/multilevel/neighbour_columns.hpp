@@ -4,36 +4,35 @@
 
 namespace cuszi::cpu {
 
-/// Which columns beside those of a class its neighbours stand in.
+/// Position of neighbour columns relative to those of a class.
 enum class ColumnKind : std::uint8_t {
-  between_odd,     ///< between odd ones; polynomials stand in for those out of the array
-  between_slices,  ///< between slices of a layered axis; mirror images stand in
-  among,           ///< every second step: those of the class itself; mirror images stand in
+  between_odd,     ///< between odd ones; extrapolated outside the array
+  between_slices,  ///< between slices of a layered axis; mirrored
+  among,           ///< every second step, in the class's columns; mirrored
 };
 
-/// How far from the columns of points those lie that are read, in columns.
+/// In columns.
 struct Shifts {
   int lowest = 0;
   int highest = 0;
 };
 
-/// Whether the last point of a row lacks a neighbour at 1.
+/// At distance 1.
 inline bool is_last_at_edge(const Row& row, const PointClass& points, const Grid& grid) {
   const std::uint64_t last = row.at[3] + (row.count - 1) * points.step[3];
   return points.is_odd(3) && last + points.unit[3] >= grid.extents[3];
 }
 
-/// Columns beside those of a few points of a row, with those that stand in for what is out of the
-/// array. Column k of a kind between others is half a step before column k of the class.
+/// Gathered neighbour columns, with replacements outside the array. Column k between others is half
+/// a step before column k of the class.
 template <class T>
 class NeighbourColumns {
  public:
   static constexpr std::size_t most_points = 128;
-  static constexpr std::size_t most_shift = 4;  ///< of a tap at 7
+  static constexpr std::size_t most_shift = 4;  ///< for taps at 7
 
-  /// Takes the columns of `count` points from the `first` of a row on. Values of that row, or of
-  /// one beside it, begin at `values` as the array does; `step` is the step of the class along the
-  /// row. Shifts go up to most_shift.
+  /// Gathers `count` points from `first` on. `values` is the start of the row or a neighbouring
+  /// one; `step` is the class's step.
   template <class Step>
   void take(const Grid& grid, const PointClass& points, const Row& row, const T* values,
             ColumnKind kind, std::size_t first, std::size_t count, Step step,
@@ -56,20 +55,19 @@ class NeighbourColumns {
     if (end > known_end) pad(known + (known_end - known_begin) - 1, 1, end - known_end, all, kind);
   }
 
-  /// The columns so far from those of the points, for the first of these on.
   const T* shifted(int shift) const {
     return columns_.data() + static_cast<std::ptrdiff_t>(most_shift) + shift;
   }
 
  private:
-  /// Extends the columns by `count` beyond `last` on one side (-1 or 1). Neighbours at distance 1
-  /// or 2 are mirrored.
+  /// Extends by `count` beyond `last` on one side (-1 or 1). Neighbours at distance 1 or 2 are
+  /// mirrored.
   static void pad(T* last, int side, std::int64_t count, std::uint64_t all, ColumnKind kind) {
     if (kind != ColumnKind::between_odd) {
       last[side] = kind == ColumnKind::between_slices || all == 1 ? last[0] : last[-side];
       return;
     }
-    // far_value() of any point beside which they are missing.
+    // As far_value().
     if (all < 2) return;
     last[side] = all == 2 ? after_two(last[0], last[-side])
                           : after_three(last[0], last[-side], last[-2 * side]);

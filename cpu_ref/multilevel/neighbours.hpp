@@ -9,13 +9,12 @@
 
 namespace cuszi::cpu {
 
-/// Offsets from a point to its neighbours up to `farthest` steps away along each axis. A neighbour
-/// out of the array is replaced by its mirror image, as near_part() says. Computed without
-/// branches: for a sampled point, no branch predictor can tell where the array ends.
+/// Offsets of neighbours up to `farthest` steps away, mirrored outside the array like near_part().
+/// Branch-free: sampled points defeat branch prediction.
 template <int farthest>
 class NearOffsets {
  public:
-  /// A tap, or its near part, as steps along the two slow axes and the two fast ones.
+  /// Steps along the two slow and the two fast axes.
   struct TapSteps {
     std::uint8_t slow;
     std::uint8_t fast;
@@ -25,7 +24,7 @@ class NearOffsets {
   }
 
   NearOffsets() = default;
-  /// `strides` are those of the class's units.
+  /// `strides` are in units of the class.
   NearOffsets(const Grid& grid, const PointClass& points,
               const std::array<std::int64_t, max_axes>& strides, const Index4& at) {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -64,8 +63,7 @@ class NearOffsets {
   std::array<std::int64_t, steps * steps> fast_;
 };
 
-/// The groups of neighbours of a class's points, wherever these stand. The sums are those of core's
-/// group_sum().
+/// group_sum() for arbitrary points of a class.
 template <class T>
 class Neighbours {
  public:
@@ -95,9 +93,8 @@ class Neighbours {
     }
   }
 
-  /// Calls put(group, sum) for the groups of the point at these coordinates, whose neighbours
-  /// `value` reads. Returns false, and calls nothing, if it is at an edge where they cannot be
-  /// used.
+  /// Calls put(group, sum) for the point at `at`. Returns false for points at edges that cannot use
+  /// the stencil.
   template <class Put>
   bool sums(const Index4& at, const T* value, const Put& put) const {
     if (is_inner(at, margins_, grid_.extents)) {
@@ -145,9 +142,8 @@ class Neighbours {
   std::uint64_t edge_steps_ = 0;
   std::array<std::int64_t, max_axes> strides_{};
   std::array<std::int64_t, Stencil::most_taps> offsets_{};
-  std::array<std::int64_t, Stencil::most_taps>
-      far_parts_{};  ///< parts of `offsets_` along `far_axes_`
-  std::array<std::uint8_t, Stencil::most_taps> far_axes_{};  ///< axis of each far tap
+  std::array<std::int64_t, Stencil::most_taps> far_parts_{};  ///< of `offsets_`
+  std::array<std::uint8_t, Stencil::most_taps> far_axes_{};   ///< of each far tap
   std::array<Near::TapSteps, Stencil::most_taps> near_steps_{};
   std::array<std::uint64_t, Stencil::most_taps> steps_{};
   std::array<std::uint64_t, Stencil::most_taps> far_steps_{};

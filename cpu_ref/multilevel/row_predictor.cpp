@@ -19,7 +19,6 @@ void RowPredictor<T>::predict(const T* values, const Row& row, T* out) {
   for (std::size_t k = 0; k < row.count; ++k) out[k] = snapped(plan_, out[k]);
 }
 
-/// Whether points of the row lack a neighbour that another row would have.
 template <class T>
 bool RowPredictor<T>::is_row_at_edge(const Row& row) const {
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -46,7 +45,7 @@ void RowPredictor<T>::put_edge_predictions(const T* values, const Row& row, Step
   for (std::size_t k = end; k < row.count; ++k) put(k);
 }
 
-/// Where taps are copied to that cannot be read in place in rows like this.
+/// Copies of taps that are not read in place.
 template <class T>
 void RowPredictor<T>::find_copies() {
   std::size_t far = 0;
@@ -78,7 +77,7 @@ void RowPredictor<T>::put_inner_predictions(const T* values, const Row& row, Ste
   }
 }
 
-/// Copies the values of taps that are out of the array, whichever the column.
+/// Taps outside the array in all columns.
 template <class T>
 template <class Step>
 void RowPredictor<T>::make_up(const Block<Step>& block) {
@@ -104,7 +103,7 @@ void RowPredictor<T>::make_up(const Block<Step>& block, unsigned i, T* out) cons
   }
 }
 
-/// Copies what taps read beside the columns of points.
+/// Copies neighbour columns.
 template <class T>
 template <class Step>
 void RowPredictor<T>::copy_neighbours(const Block<Step>& block) {
@@ -117,7 +116,7 @@ void RowPredictor<T>::copy_neighbours(const Block<Step>& block) {
   }
 }
 
-/// interpolated() of points that have all neighbours at 1.
+/// For points with all neighbours at 1.
 template <class T>
 template <class V, class Step>
 void RowPredictor<T>::put_block(const Block<Step>& block, T* out) const {
@@ -138,8 +137,7 @@ void RowPredictor<T>::put_block(const Block<Step>& block, T* out) const {
   });
 }
 
-/// The sums of a pack of points from the k-th of a block on; `load(offset)` reads a tap in
-/// place.
+/// `load(offset)` reads a tap in place.
 template <class T>
 template <class P, class Load>
 P RowPredictor<T>::interpolate(std::size_t k, const Load& load) const {

@@ -6,16 +6,15 @@
 
 namespace cuszi::cpu {
 
-/// What the taps of a class read along the fastest axis: its own columns, where nothing can be out
-/// of the array, or columns beside these.
+/// Source of a tap along the fastest axis: the class's own columns, or gathered neighbour columns.
 class ColumnTaps {
  public:
-  static constexpr std::size_t most_rows = 12;  ///< of which columns beside are read
+  static constexpr std::size_t most_rows = 12;  ///< with gathered columns
   static constexpr std::uint8_t own_columns = most_rows;
 
   struct Source {
-    std::uint8_t row = own_columns;  ///< among those of which columns beside are read
-    std::int8_t shift = 0;           ///< of columns
+    std::uint8_t row = own_columns;  ///< index of the gathered row
+    std::int8_t shift = 0;           ///< in columns
   };
 
   ColumnTaps(const PointClass& points, const Stencil& stencil) {
@@ -36,7 +35,6 @@ class ColumnTaps {
 
   const Source& operator[](unsigned tap) const { return sources_[tap]; }
   std::size_t rows() const { return rows_; }
-  /// A tap that reads this row.
   unsigned tap_of_row(std::size_t row) const { return taps_[row]; }
   const Shifts& shifts_of_row(std::size_t row) const { return shifts_[row]; }
   ColumnKind kind() const { return kind_; }
@@ -61,9 +59,8 @@ class ColumnTaps {
   ColumnKind kind_ = ColumnKind::among;
 };
 
-/// Predicts the points of one class, row by row. What taps read beside the columns of a row's
-/// points, or made up where the array ends, is copied, so that a tap is a pack of values for many
-/// points. The sums and their order are those of core's prediction().
+/// Predicts a class row by row. Neighbour columns and extrapolated taps are copied, so each tap is
+/// a pack of values. Equal to core's prediction().
 template <class T>
 class RowPredictor {
  public:
@@ -77,15 +74,14 @@ class RowPredictor {
   RowPredictor(const RowPredictor&) = delete;
   RowPredictor& operator=(const RowPredictor&) = delete;
 
-  /// `out` has room for row_points.
+  /// Needs row_points elements in `out`.
   void predict(const T* values, const Row& row, T* out);
 
  private:
   static constexpr std::size_t block_points = NeighbourColumns<T>::most_points;
-  /// Three distances along three axes, on both sides; and one of them in two slices.
+  /// Three distances along three axes on both sides, and one of them in two slices.
   static constexpr std::size_t most_far = 18 + 12;
 
-  /// Some points of a row.
   template <class Step>
   struct Block {
     const T* values;
@@ -122,15 +118,14 @@ class RowPredictor {
   ColumnTaps columns_;
   RowTaps<Stencil> taps_;
   std::array<NeighbourColumns<T>, ColumnTaps::most_rows> neighbours_;
-  std::array<std::array<T, block_points>, most_far> made_up_;  ///< taps that are far
-  std::array<const T*, Stencil::most_taps> copies_{};  ///< of taps; none if they are read in place
+  std::array<std::array<T, block_points>, most_far> made_up_;  ///< extrapolated taps
+  std::array<const T*, Stencil::most_taps> copies_{};          ///< of taps; null if read in place
 };
 
 extern template class RowPredictor<float>;
 extern template class RowPredictor<double>;
 
-/// Calls work(state, class, row, prediction) for all points of a pass, on all threads, with what
-/// their neighbours in `values` predict.
+/// Calls work(state, class, row, prediction) for all points of a pass, on all threads.
 template <class T, class MakeState, class Work, class Finish>
 void for_each_predicted_row(const FramePlan<T>& plan, const Pass& pass, const T* values,
                             const MakeState& make_state, const Work& work, const Finish& finish) {

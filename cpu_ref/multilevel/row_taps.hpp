@@ -10,9 +10,8 @@
 
 namespace cuszi::cpu {
 
-/// Where the points of a row have their taps, as far as the row decides it: a missing neighbour at
-/// 1 or 2 is replaced by its mirror image, as near_part() does. Along the row nothing is replaced.
-/// Rows of a class that are equally far from the array's ends have the same.
+/// Taps of a row's points, mirrored at 1 and 2 across the row like near_part(). Rows at equal
+/// distances from the array's ends share them.
 template <class Groups>
 class RowTaps {
  public:
@@ -22,7 +21,7 @@ class RowTaps {
   RowTaps(const Grid& grid, const PointClass& points, const Groups& groups)
       : grid_(grid), points_(points), groups_(groups) {}
 
-  /// Finds them for another row; returns whether they are others than before.
+  /// Returns whether the taps changed.
   bool go_to(const Row& row) {
     const std::uint64_t out = StepsOut(grid_, points_, row.at).bits_across_rows();
     if (std::exchange(out_, out) == out) return false;
@@ -32,13 +31,12 @@ class RowTaps {
     return true;
   }
 
-  /// From a point to its tap.
   std::int64_t offset(unsigned tap) const { return offsets_[tap]; }
   const Offsets& offsets() const { return offsets_; }
   std::span<const std::int64_t> of_group(unsigned group) const {
     return std::span(offsets_).subspan(groups_.begin(group), groups_.taps_of(group));
   }
-  /// Whether tap_value() must make it up from others.
+  /// Extrapolated by tap_value().
   bool is_far(unsigned tap) const { return is_far_[tap]; }
   bool has_far() const { return has_far_; }
 
@@ -67,7 +65,7 @@ class RowTaps {
   const Grid& grid_;
   const PointClass& points_;
   const Groups& groups_;
-  std::uint64_t out_ = nowhere;  ///< StepsOut of the row
+  std::uint64_t out_ = nowhere;  ///< of the row
   Offsets offsets_{};
   std::array<bool, Groups::most_taps> is_far_{};
   bool has_far_ = false;

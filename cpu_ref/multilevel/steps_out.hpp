@@ -10,10 +10,10 @@
 
 namespace cuszi::cpu {
 
-/// Steps of a tap along an axis: which of them lead out of the array is a bit for each.
+/// A bit mask of the tap steps that leave the array.
 class StepsOut {
  public:
-  /// The bits of a point's steps that do. Units are powers of two.
+  /// Units are powers of two.
   StepsOut(const Grid& grid, const PointClass& points, const Index4& at) {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       const int shift = std::countr_zero(points.unit[axis]);
@@ -24,7 +24,6 @@ class StepsOut {
   }
 
   std::uint64_t bits() const { return bits_; }
-  /// The bits of the steps along all axes but the fastest.
   std::uint64_t bits_across_rows() const { return bits_ & (bit_of(3, -1) - 1); }
   bool has(unsigned axis, int units) const { return (bits_ & bit_of(axis, units)) != 0; }
 
@@ -34,14 +33,13 @@ class StepsOut {
     return std::uint64_t{1} << (axis * 2 * steps + side + index_of(std::abs(units)));
   }
 
-  /// All steps that a tap consists of.
   static std::uint64_t bits_of(const Tap& tap) {
     std::uint64_t bits = 0;
     for (unsigned axis = 0; axis < max_axes; ++axis) bits |= bit_of(axis, tap[axis]);
     return bits;
   }
 
-  /// The bits of the steps of a tap that are longer than 2 units.
+  /// Steps longer than 2 units.
   static std::uint64_t far_bits_of(const Tap& tap) {
     std::uint64_t bits = 0;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
@@ -51,14 +49,13 @@ class StepsOut {
   }
 
  private:
-  static constexpr unsigned steps = 5;  ///< of 1, 2, 3, 5 and 7 units
+  static constexpr unsigned steps = 5;  ///< lengths 1, 2, 3, 5 and 7
 
   static constexpr unsigned index_of(int units) {
     return static_cast<unsigned>(units <= 3 ? units - 1 : (units + 1) / 2);
   }
 
-  /// The bits of the step lengths above `units`, the number of units from the point to the edge of
-  /// the array.
+  /// Lengths above `units`, the distance to the array's edge.
   static std::uint64_t beyond(std::uint64_t units) {
     constexpr std::array<std::uint8_t, 8> longer{0x1F, 0x1E, 0x1C, 0x18, 0x18, 0x10, 0x10, 0};
     return longer[std::min<std::uint64_t>(units, longer.size() - 1)];

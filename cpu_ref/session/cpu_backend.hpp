@@ -7,11 +7,10 @@
 
 namespace cuszi::cpu {
 
-/// The CPU backend: the steps of core in vectors and threads, where that changes no byte.
+/// Vectorised and multithreaded.
 std::unique_ptr<Backend> make_backend();
 
-/// The vectors that the CPU backend computes with on this processor: "AVX-512", "AVX2" or
-/// "portable".
+/// "AVX-512", "AVX2" or "portable".
 std::string_view simd_in_use();
 
 }  // namespace cuszi::cpu

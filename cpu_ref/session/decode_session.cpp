@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
@@ -18,7 +18,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// A frame that is being restored.
 class Restoration {
  public:
   explicit Restoration(const FrameTarget& target)
@@ -40,7 +39,6 @@ class Restoration {
             target_.stride};
   }
 
-  /// Undoes the transform and puts the missing values back.
   void finish() const {
     if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
       with_type_of(target_.shape.dtype, [&](auto zero) {
@@ -63,7 +61,7 @@ class Restoration {
   Mask mask_;
 };
 
-/// Decodes frames of predictors that have one pass and no contexts.
+/// For predictors with one pass and no contexts.
 template <class T>
 class OnePassDecoder final : public PassDecoder {
  public:
@@ -101,7 +99,7 @@ class OnePassDecoder final : public PassDecoder {
   std::span<QuantCode> codes_;
 };
 
-/// Decodes frames of `multilevel`.
+/// For `multilevel`.
 template <class T>
 class MultilevelDecoder final : public PassDecoder {
  public:
@@ -162,8 +160,8 @@ class MultilevelDecoder final : public PassDecoder {
   std::unique_ptr<MultilevelEngine> engine_;
   std::vector<DecodedLevel> levels_;
   std::vector<PassOfLevel> passes_;
-  std::span<std::uint8_t> contexts_;  ///< of the pass's symbols; none: all alike
-  std::span<QuantCode> codes_;        ///< of the pass's points
+  std::span<std::uint8_t> contexts_;  ///< of symbols; empty: one context
+  std::span<QuantCode> codes_;        ///< of points
 };
 
 class CpuDecodeSession final : public DecodeSession {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/radix_sort.hpp"
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
@@ -27,22 +27,20 @@ std::vector<std::byte> to_bytes(const std::vector<T>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What all passes need to begin with.
 struct PassEncoderMemory {
   Workspace& workspace;
   SectionStore& store;
 };
 
-/// A pass between its steps. Its codes and contexts lie behind those of the passes before.
+/// Codes and contexts follow those of earlier passes.
 struct PassInWork {
   std::span<QuantCode> codes;        ///< of its points
-  std::span<QuantCode> symbols;      ///< that are coded
-  std::span<std::uint8_t> contexts;  ///< of its points, then of the symbols; none: all alike
+  std::span<QuantCode> symbols;      ///< to be coded
+  std::span<std::uint8_t> contexts;  ///< of points, later of symbols; empty: one context
   Gaps gaps;
   CodedPass result;
 };
 
-/// The steps of all predictors; how points are predicted differs.
 class CpuPassEncoder : public PassEncoder {
  public:
   CpuPassEncoder(const FrameCoding& coding, const PassEncoderMemory& memory)
@@ -64,7 +62,6 @@ class CpuPassEncoder : public PassEncoder {
  protected:
   virtual PassShape shape_of_pass(int number) const = 0;
 
-  /// The bytes of all sections coded so far.
   ByteCount bytes_so_far() const {
     ByteCount bytes = 0;
     for (const PassInWork& pass : passes_) bytes += pass.result.sections.size();
@@ -79,7 +76,7 @@ class CpuPassEncoder : public PassEncoder {
     memory_.store.keep(id, std::move(bytes), pass.result.sections);
   }
 
-  /// Keeps what the codes of a pass cannot say, and leaves missing points out of them.
+  /// Stores exceptions; removes codes of missing points.
   template <class T>
   void complete(PassInWork& pass, const Predicted<T>& predicted) {
     pass.result.counts = {predicted.outliers.size(), predicted.patches.size()};
@@ -110,7 +107,7 @@ class CpuPassEncoder : public PassEncoder {
   std::vector<PassInWork> passes_;
 };
 
-/// Encodes frames of predictors that have one pass and no contexts.
+/// For predictors with one pass and no contexts.
 template <class T>
 class OnePassEncoder final : public CpuPassEncoder {
  public:
@@ -137,7 +134,7 @@ class OnePassEncoder final : public CpuPassEncoder {
   FrameInput<T> frame_;
 };
 
-/// Encodes frames of `multilevel`.
+/// For `multilevel`.
 template <class T>
 class MultilevelEncoder final : public CpuPassEncoder {
  public:
@@ -177,8 +174,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
     }
   }
 
-  /// With a sixteenth of the values for heads and for what lanes waste, which take less in large
-  /// frames.
+  /// A sixteenth for heads and waste of lanes, which is less in large frames.
   std::optional<ByteCount> most_bytes() const override {
     if (!std::holds_alternative<AnsParams>(coding().coder)) return std::nullopt;
     return bytes_so_far() + points_ * most_code_bits / 8 + points_ * sizeof(T) / 16;
@@ -195,7 +191,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
   }
 
   std::size_t points_;
-  std::size_t predicted_ = 0;  ///< points so far
+  std::size_t predicted_ = 0;  ///< points
   std::size_t fitted_ = 0;
   std::unique_ptr<MultilevelEngine> engine_;
 };
@@ -363,10 +359,10 @@ class CpuEncodeSession final : public EncodeSession {
   Workspace& workspace_;
   FrameShape shape_;
   std::span<const T> original_;
-  std::span<const T> values_;  ///< the original ones, or transformed, or without those kept
+  std::span<const T> values_;  ///< original or transformed
   std::vector<T> transformed_;
   std::vector<std::uint64_t> signs_;
-  bool has_logs_ = false;  ///< the values are logarithms
+  bool has_logs_ = false;
   ValueRules rules_;
   PredictorParams draft_;
   bool is_scanned_ = false;

@@ -10,12 +10,12 @@
 
 namespace cuszi::cpu {
 
-/// Observations of sampled points of a class by some of a stencil's groups. What they are made of
-/// is core's observe_sums(), for 32 points side by side.
+/// Observations of a class by some groups of a stencil; core's observe_sums() for 32 points at
+/// once.
 template <class T>
 class StencilObserver {
  public:
-  /// The groups of `part` among those of `whole`, which has them in the same order.
+  /// Indices in `whole`, which has the groups of `part` in the same order.
   StencilObserver(const PointClass& points, const Stencil& part, const Stencil& whole,
                   std::uint64_t wanted, double background = 0)
       : order_(points.order),
@@ -37,7 +37,7 @@ class StencilObserver {
     }
   }
 
-  /// The sums of all groups of 32 points, of which some are at an edge.
+  /// Some of the 32 points may be at edges.
   struct Block {
     T values[sum_lanes];
     T sums[Stencil::most_groups][sum_lanes];
@@ -84,7 +84,7 @@ class StencilObserver {
   struct Group {
     unsigned number = 0;  ///< in the whole stencil
     unsigned taps = 0;
-    unsigned far_axis = 0;  ///< which of the odd axes it is the pair at 3 of
+    unsigned far_axis = 0;  ///< index of the odd axis of a far pair
   };
 
   void put(const Block& block, std::size_t number, double bound, const double* near,
@@ -109,8 +109,7 @@ class StencilObserver {
   std::array<Group, Stencil::most_groups> groups_{};
 };
 
-/// Observes the sampled points of a class: `wanted` points for each of `views`. `stencil` has the
-/// groups of all views.
+/// Observes `wanted` points for each of `views`. `stencil` has the groups of all views.
 template <class T>
 void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
                   std::uint64_t wanted, double bound, const T* values,

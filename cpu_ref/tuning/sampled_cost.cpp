@@ -10,7 +10,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// Adds the errors of a block's samples: residual_of() them, by their neighbour_spread().
 void add_errors(const Observations& sample, std::size_t block, const Shares& unknowns,
                 double half_step, ClassErrors& errors) {
   double residuals[sum_lanes];
@@ -33,14 +32,13 @@ void add_errors(const Observations& sample, std::size_t block, const Shares& unk
   }
 }
 
-/// Whether both have the same classes, whose samples the same bounds.
+/// Samples of such candidates are alike.
 bool differ_in_reach_alone(const MultilevelParams& a, const MultilevelParams& b) {
   return a.lattice == b.lattice && a.half_step == b.half_step && a.alpha == b.alpha &&
          a.beta == b.beta && a.snap == b.snap && a.background == b.background;
 }
 
-/// The sampled errors of candidates that differ in their reach alone. The neighbours of a point are
-/// read once for all candidates.
+/// Candidates differ in reach only; neighbours are read once.
 template <class T>
 std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const MultilevelParams> candidates,
                                                       const FrameInput<T>& frame, const T* values) {

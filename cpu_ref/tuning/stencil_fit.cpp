@@ -11,7 +11,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// What these shares leave of the targets of all blocks.
 std::vector<double> residuals_of(const Observations& sample, const Shares& shares) {
   std::vector<double> residuals(sample.blocks() * sum_lanes);
   for (std::size_t block = 0; block < sample.blocks(); ++block) {
@@ -40,8 +39,7 @@ BinScales scales_of(const Observations& sample, double bound, std::span<const do
   return scales;
 }
 
-/// The weights of all observations, whose residuals they replace. Returns the sum of the weights
-/// times the neighbour_noise().
+/// Replaces residuals by weights. Returns the sum of weight x neighbour_noise().
 double put_weights(const Observations& sample, double bound, std::span<double> residuals) {
   const BinScales scales = scales_of(sample, bound, residuals);
   LaneSums noise{};
@@ -63,8 +61,7 @@ double put_weights(const Observations& sample, double bound, std::span<double> r
   return tree_sum(noise);
 }
 
-/// The sums of products of observations' unknowns with each other and with their targets: lane by
-/// lane, blocks in ascending order.
+/// Sums of products of unknowns and targets, by lane, in order of blocks.
 template <class Vectors>
 class ProductSums {
  public:
@@ -99,12 +96,12 @@ class ProductSums {
  private:
   using Doubles = typename Vectors::Doubles;
 
-  static constexpr std::size_t most_blocks = 16;  ///< that are worked on at a time
+  static constexpr std::size_t most_blocks = 16;  ///< per iteration
   static constexpr std::size_t tile_rows = 2;
   static constexpr std::size_t tile_columns = 4;
   static constexpr std::size_t most_rows = Stencil::most_groups + tile_columns;
 
-  /// Puts the rows of some lanes, and the weighted ones, where they are near each other.
+  /// Gathers rows and weighted rows.
   void take_lanes(std::size_t first, std::size_t count, std::size_t lane,
                   std::span<const double> weights) {
     for (std::size_t block = 0; block < count; ++block) {
@@ -117,8 +114,7 @@ class ProductSums {
     }
   }
 
-  /// Products of a few rows with a few others, so that sums stay in registers. Those that nobody
-  /// asks for are made, too.
+  /// Products of a tile of rows and columns, with sums in registers. Includes some unused ones.
   void add_tile(std::size_t i, std::size_t j, std::size_t count, std::size_t lane, bool is_first) {
     Doubles sums[tile_rows][tile_columns];
     for (std::size_t a = 0; a < tile_rows; ++a) {
@@ -141,7 +137,7 @@ class ProductSums {
     }
   }
 
-  /// The sum of products of unknowns i and j >= i. The last j is the target.
+  /// j >= i; the last j is the target.
   double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
 
   double* lanes_of(std::size_t i, std::size_t j, std::size_t lane) {
@@ -150,7 +146,7 @@ class ProductSums {
 
   const Observations& sample_;
   std::size_t rows_;
-  std::size_t stride_;  ///< tiles reach beyond the rows
+  std::size_t stride_;  ///< tiles exceed the rows
   std::unique_ptr<LaneSums[]> sums_;
   Doubles plain_[most_blocks][most_rows] = {};
   Doubles weighted_[most_blocks][most_rows] = {};

@@ -7,8 +7,7 @@
 
 namespace cuszi::cpu {
 
-/// The sampled points of a class, 32 side by side: sample k is lane k mod 32 of block k / 32, also
-/// if it takes no part.
+/// Sampled points of a class: sample k is lane k mod 32 of block k / 32.
 class Observations {
  public:
   Observations(unsigned unknowns, std::uint64_t samples);
@@ -18,7 +17,6 @@ class Observations {
   std::size_t blocks() const { return values_.size() / block_size(); }
   std::uint64_t used() const;
 
-  /// Takes sample k.
   void set(std::uint64_t k, const Observation& seen, double bound) {
     const std::size_t block = k / sum_lanes;
     const std::size_t lane = k % sum_lanes;
@@ -26,11 +24,10 @@ class Observations {
     taking_part(block)[lane] = seen.is_used ? 1 : 0;
     bins_[k] = curvature_key(seen.curvature, bound);
   }
-  /// Sorts the samples into bins of about as many each, by the curvature of the field there.
+  /// By curvature.
   void make_bins();
 
-  /// 32 numbers: of one unknown of a block's samples, of their targets, whether they take part (1
-  /// or 0).
+  /// 32 values each: an unknown, the targets, and 1 or 0 for whether samples are used.
   double* row(std::size_t block, unsigned unknown) {
     return values_.data() + block * block_size() + unknown * sum_lanes;
   }
@@ -51,23 +48,20 @@ class Observations {
   unsigned unknowns_;
   std::uint64_t samples_;
   std::vector<double> values_;
-  std::vector<std::uint8_t> bins_;  ///< first keys of the curvature
+  std::vector<std::uint8_t> bins_;  ///< curvature keys until make_bins()
 };
 
-/// How large residuals are in each bin with these shares.
 BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
 
-/// The equations of a round, whose weights follow from the shares of the round before: sums of 32
-/// partial ones (LaneSums).
+/// The equations of a round, with weights by the shares `before`.
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    const Shares& before);
 
-/// Coefficients after all rounds of a fit, the first with the weights that follow from the preset.
-/// None if a round has no solution.
+/// Empty if a round is singular.
 Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
                            const PointClass& points, double bound);
 
-/// Fits the coefficients of the class `points`; none if the preset is as good.
+/// Empty if the preset is as good.
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
                          const PointClass& points, double bound);
 

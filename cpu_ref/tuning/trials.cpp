@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
@@ -13,7 +13,6 @@ namespace cuszi::cpu {
 
 namespace {
 
-/// The values of a part of a frame and which of them are missing.
 template <class T>
 struct Crop {
   std::vector<T> values;
@@ -28,7 +27,6 @@ Crop<T> crop_to(const TrialPart& part, const FrameInput<T>& frame) {
   return crop;
 }
 
-/// What coding the frame by `multilevel` takes.
 template <class T>
 std::uint64_t bytes_of(const MultilevelParams& params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
@@ -88,7 +86,7 @@ class CpuTrialSession final : public TrialSession {
   }
 
  private:
-  /// These parameters with coefficients fitted to the part, once for all level-wise bounds.
+  /// Fitted to the part, once for all level-wise bounds.
   MultilevelParams fitted(MultilevelParams params) {
     const auto same = std::find_if(fitted_.begin(), fitted_.end(), [&](const auto& other) {
       return have_same_fits(params, other);
@@ -112,7 +110,7 @@ class CpuTrialSession final : public TrialSession {
       predicted_ = params;
       bound_ = coding.room.bound;
     }
-    std::vector<QuantCode> codes = codes_;  // a coder may put them in another order
+    std::vector<QuantCode> codes = codes_;  // coders may reorder them
     const PassCodes pass{codes, {}, {codes.size(), 1}};
     return list_bytes_ + coded_bytes(coding.coder, coding.tuning, std::span(&pass, 1));
   }
@@ -123,7 +121,7 @@ class CpuTrialSession final : public TrialSession {
   std::vector<MultilevelParams> fitted_;
   std::optional<LorenzoParams> predicted_;
   double bound_ = 0;
-  std::vector<QuantCode> codes_;  ///< of it
+  std::vector<QuantCode> codes_;
   std::uint64_t list_bytes_ = 0;
 };
 

@@ -12,18 +12,17 @@
 
 namespace cuszi::cpu {
 
-/// The errors of a sample with coefficients fitted to it, if it is large enough, else with the
-/// preset. `bound` is the fit_bound() of the class's level, `half_step` that of level 1.
+/// Errors of a sample, with fitted coefficients if it is large enough. `bound` is the level's
+/// fit_bound(), `half_step` that of level 1.
 ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
                       double bound, double half_step);
 
-/// What samples of the frame's classes tell (core/tuning/sampled_cost) of each of these parameters,
-/// by class of their schedules. Missing values must be NaN.
+/// Errors of each candidate (core/tuning/sampled_cost), by class. Missing values must be NaN.
 template <class T>
 std::vector<std::vector<ClassErrors>> sampled_errors_of(
     std::span<const MultilevelParams> candidates, const FrameInput<T>& frame, const T* values);
 
-/// Trials in a part of a frame, which must outlive them.
+/// The part must outlive the session.
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(const TrialPart& part, const FrameInput<T>& frame);
 

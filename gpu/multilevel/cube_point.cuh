@@ -1,24 +1,22 @@
 #pragma once
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "gpu/multilevel/device_class.cuh"
 
 namespace cuszi::gpu {
 
-// Points of a class of a cube, which has three lattice axes z, y, x, or of a slice, which has two,
-// z and x, and may be enclosed by two others of a layered axis; the array has at least `least_cube`
-// points along each. What core's functions say of them, with all that depends on the class alone
-// known when compiled. A thread takes `cube_points` points that follow each other along z, so that
-// neighbours which they share are read once.
+// Prediction and features of classes of cubes (lattice axes z, y, x) and slices (z, x; perhaps with
+// enclosing slices along a layered axis), with a geometry known at compile time. Arrays have at
+// least `least_cube` points along each axis. Threads take `cube_points` consecutive points along z,
+// which share neighbours.
 
 inline constexpr std::uint64_t least_cube = 8;
 inline constexpr std::uint64_t most_cube = 65535;
-inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest of four axes
+inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest axes
 inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
 inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
 
-/// What kernels are compiled for: a class with odd coordinates along those axes of z, y, x whose
-/// bits `odd` has, of a cube or of a slice.
+/// `odd` is a mask of the axes z, y, x.
 template <unsigned odd, bool slice, bool enclosed = false>
 struct CubeClass {
   static constexpr bool is_slice = slice;
@@ -26,7 +24,7 @@ struct CubeClass {
 
   static constexpr bool is_odd(int axis) { return ((odd >> axis) & 1U) != 0; }
   static constexpr bool is_even(int axis) { return !is_odd(axis) && !(slice && axis == 1); }
-  /// How many axes would be odd if these changed.
+  /// Number of odd axes if the axes of `moved` changed parity.
   static constexpr unsigned order_with(unsigned moved) {
     const unsigned axes = odd ^ moved;
     return (axes & 1U) + ((axes >> 1) & 1U) + ((axes >> 2) & 1U);
@@ -34,13 +32,12 @@ struct CubeClass {
   static constexpr unsigned order = order_with(0);
 };
 
-/// What one launch is compiled for: classes that follow each other in a pass, of which those at an
-/// end may not be there. They share neighbours, and a launch is what most passes wait for.
+/// Consecutive classes of a pass share a launch; passes may lack the first or the last ones.
 template <class... Classes>
 struct CubeClasses {
   static constexpr unsigned count = sizeof...(Classes);
 
-  /// Calls f(Class{}, its number as a constant) with the class of that number.
+  /// Calls f(class, its number as a constant).
   template <class F>
   static __device__ void visit(unsigned number, const F& f) {
     visit(number, f, std::make_integer_sequence<unsigned, count>{});
@@ -54,13 +51,12 @@ struct CubeClasses {
   }
 };
 
-/// The classes of order 1 and 2 of a slice. `enclosed1` and `enclosed2` tell which of these orders
-/// have enclosing slices.
+/// Classes of orders 1 and 2; `enclosed1` and `enclosed2` tell which orders have enclosing slices.
 template <bool enclosed1, bool enclosed2>
 using SliceClasses = CubeClasses<CubeClass<1, true, enclosed1>, CubeClass<4, true, enclosed1>,
                                  CubeClass<5, true, enclosed2>>;
 
-/// Calls f(CubeClasses<...>, the number of the first that is there) with those of a pass.
+/// Calls f(CubeClasses, number of the first class of the pass).
 template <class T, class F>
 void with_classes(const PassView<T>& pass, const F& f) {
   const PointClass& first = pass.host_classes[0].plan.points;
@@ -80,11 +76,10 @@ void with_classes(const PassView<T>& pass, const F& f) {
   }
 }
 
-/// Which borders of the array a region may be near to, so that neighbours may be missing: none, the
-/// ends of rows, any.
+/// Borders of the array near a region, where neighbours may be missing.
 enum class Borders { none, rows, all };
 
-/// Where a thread's first point stands in the array, and the array's extents.
+/// A thread's first point, and the extents of the array.
 struct CubePlace {
   std::int32_t z;
   std::int32_t y;
@@ -94,22 +89,22 @@ struct CubePlace {
   std::int32_t width;
 };
 
-/// Reads the array around a thread's points. Arrays of cubes have less than 2^32 bytes.
+/// Arrays of cubes have less than 2^32 bytes.
 template <class Class, class V>
 struct CubeReader {
   const V* array;
   std::uint32_t first;  ///< point
   std::uint32_t z_stride;
   std::uint32_t y_stride;
-  std::uint32_t odd_half;  ///< of a row
+  std::uint32_t odd_half;  ///< offset in a row
   std::uint32_t to_low_slice;
   std::uint32_t to_high_slice;
 
-  /// Readers at the same point of the lower and the higher of the two enclosing slices.
+  /// Readers of the enclosing slices.
   __device__ CubeReader in_low_slice() const { return moved_by(to_low_slice); }
   __device__ CubeReader in_high_slice() const { return moved_by(to_high_slice); }
 
-  /// At these distances from the first point.
+  /// Relative to the first point.
   __device__ V at(int dz, int dy, int dx) const {
     std::uint32_t index = first + static_cast<std::uint32_t>(dz) * z_stride +
                           static_cast<std::uint32_t>(dy) * y_stride;
@@ -131,8 +126,7 @@ struct CubeReader {
   }
 };
 
-/// `count` of a thread's points from the k-th on, side by side, with what is read of all classes:
-/// the neighbours at 1 and 3 along odd axes.
+/// `count` points from the k-th on, with their neighbours at 1 and 3 along odd axes.
 template <class Class, Borders borders, int count, class T>
 class CubePoints {
  public:
@@ -149,7 +143,6 @@ class CubePoints {
     }
   }
 
-  /// core's interpolated().
   __device__ void interpolate(int reach, const T* weights, T (&sums)[count]) const {
     for (T& sum : sums) sum = 0;
     add_pairs(reach, weights, sums);
@@ -162,7 +155,6 @@ class CubePoints {
     }
   }
 
-  /// core's slopes_of().
   __device__ Slopes<T> slopes(int i, T near_share) const {
     SlopeSums<T> sums;
     CUSZI_UNROLL
@@ -180,7 +172,7 @@ class CubePoints {
   }
 
  private:
-  /// The neighbours along an axis at 1 and 3, or what stands in for them.
+  /// With replacements outside the array.
   struct Line {
     T low;
     T high;
@@ -201,7 +193,6 @@ class CubePoints {
     return line;
   }
 
-  /// core's error_in_slice().
   __device__ T error_in(const Reader& slice, int i, T near_share) const {
     T sum = 0;
     CUSZI_UNROLL
@@ -225,7 +216,6 @@ class CubePoints {
   __device__ T along(const Reader& reader, int i, int axis, int d) const {
     return reader.at(2 * (k_ + i) + (axis == 0 ? d : 0), axis == 1 ? d : 0, axis == 2 ? d : 0);
   }
-  /// At a distance along each of two axes.
   __device__ T across(int i, int a, int da, int b, int db) const {
     const int dz = (a == 0 ? da : 0) + (b == 0 ? db : 0);
     const int dy = (a == 1 ? da : 0) + (b == 1 ? db : 0);
@@ -238,7 +228,7 @@ class CubePoints {
     for (int a = 0; a < 3; ++a) edge = edge || (Class::is_odd(a) && !is_inside(i, a, 1));
     return edge;
   }
-  /// The neighbour at +1, or one that is there at the edge, where it is not used.
+  /// +1, or -1 at the edge, where the value is not used.
   __device__ int ahead(int i, int axis) const { return is_inside(i, axis, 1) ? 1 : -1; }
 
   __device__ T edge_prediction(int i) const {
@@ -396,7 +386,7 @@ class CubePoints {
   Line lines_[count][3] = {};
 };
 
-/// The sums of magnitudes around a thread's k-th point, in the order of the features.
+/// Sums of magnitudes around the k-th point, by feature.
 template <class Class, Borders borders>
 class CubeMagnitudes {
  public:
@@ -412,8 +402,8 @@ class CubeMagnitudes {
     high_[2] = !checks(2) || place.x + 1 < place.width ? 1 : -1;
   }
 
-  /// Adds those of all neighbours at a distance of 1 that are known before.
-  __device__ void add_to(EnergyFeatures& f) const {
+  /// Adds all neighbours at distance 1 that are coded earlier.
+  __device__ void add_to(Features& f) const {
     CUSZI_UNROLL
     for (unsigned moved = 1; moved < 8; ++moved) {
       if (Class::is_slice && ((moved >> 1) & 1U) != 0) continue;
@@ -431,8 +421,7 @@ class CubeMagnitudes {
     return borders == Borders::all || (borders == Borders::rows && axis == 2);
   }
 
-  /// Adds the features of the magnitudes in the enclosing slices.
-  __device__ void add_slices(EnergyFeatures& f) const {
+  __device__ void add_slices(Features& f) const {
     const Reader low = reader_.in_low_slice();
     const Reader high = reader_.in_high_slice();
     f[same_point] += low.at(2 * k_, 0, 0) + high.at(2 * k_, 0, 0);
@@ -443,7 +432,7 @@ class CubeMagnitudes {
     }
   }
 
-  /// The sum over the neighbours that are 1 away along the axes whose bits `moved` has.
+  /// Over the neighbours at 1 along the axes of `moved`.
   __device__ std::int32_t sum_of(const Reader& reader, unsigned moved) const {
     std::int32_t sum = 0;
     CUSZI_UNROLL

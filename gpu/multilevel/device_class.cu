@@ -11,8 +11,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Distances in the level's array. Along the fastest axis those of a class whose points have x of
-/// one parity.
+/// Distances in the level's array; along split rows, for points whose x has one parity.
 class Distances {
  public:
   Distances(const PointClass& points, const LevelLayout& layout)
@@ -29,7 +28,7 @@ class Distances {
 
  private:
   std::int64_t in_split_row(std::int64_t x) const {
-    constexpr std::int64_t far = 16;  // so that what is divided is positive
+    constexpr std::int64_t far = 16;  // makes dividends positive
     const auto place = [&](std::int64_t at) { return (at % 2) * layout_.odd + at / 2; };
     const auto from = far + static_cast<std::int64_t>(points_.first[3] % 2);
     return place(from + x) - place(from);
@@ -39,7 +38,7 @@ class Distances {
   const LevelLayout& layout_;
 };
 
-/// Coordinates that count the level's spacings along lattice axes.
+/// Converts coordinates to the level's spacings along lattice axes.
 PointClass in_level(PointClass points, const Lattice& lattice) {
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (lattice.roles[axis] != AxisRole::lattice) continue;
@@ -79,15 +78,15 @@ DeviceClass<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const L
   view.plan = plan;
   view.plan.points = in_level(plan.points, lattice);
   view.plan.stencil_margins = in_level(plan.stencil_margins, lattice, plan.points.unit);
-  view.plan.energy_margins = in_level(plan.energy_margins, lattice, plan.points.unit);
+  view.plan.context_margins = in_level(plan.context_margins, lattice, plan.points.unit);
   view.grid = LevelPointer<T>::grid_of(layout);
   const PointClass& points = view.plan.points;
   const Distances distances(points, layout);
   for (unsigned i = 0; i < plan.stencil.all_taps(); ++i) {
     view.plan.stencil_offsets[i] = distances.of(plan.stencil.taps[i]);
   }
-  for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
-    view.plan.energy_offsets[i] = distances.of(plan.energy.taps[i]);
+  for (unsigned i = 0; i < plan.context_taps.all_taps(); ++i) {
+    view.plan.context_offsets[i] = distances.of(plan.context_taps.taps[i]);
   }
   for (unsigned axis = 0; axis < max_axes; ++axis) {
     if (!points.is_odd(axis)) continue;
@@ -142,7 +141,7 @@ Geometry geometry_of(const Lattice& lattice, const DeviceClass<T>& view,
   const auto product = [](auto first, auto last) {
     return std::accumulate(first, last, std::uint64_t{1}, std::multiplies<>());
   };
-  // A launch has blocks for the slices of each class; for those of cubes it has fewer than slices.
+  // Launches have blocks for the slices of each class.
   const std::uint64_t classes = rank == 2 ? SliceClasses<false, false>::count : 1;
   const bool fits =
       product(lattice.extents.begin(), lattice.extents.end()) <= most_cube_points &&

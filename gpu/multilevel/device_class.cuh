@@ -8,13 +8,13 @@
 
 namespace cuszi::gpu {
 
-/// How thread blocks share out the points of a class: each takes regions, which are boxes of whole
-/// tiles that follow each other in the pass. Their edges are powers of two.
+/// Regions of thread blocks: boxes of whole tiles, consecutive in the pass. Edges are powers of
+/// two.
 struct RegionShape {
   static constexpr unsigned points = 512;
   static constexpr unsigned block_threads = 128;
 
-  std::uint32_t tile1_bits = 0;  ///< a region has one tile along axes 1 and 2
+  std::uint32_t tile1_bits = 0;  ///< regions have one tile along axes 1 and 2
   std::uint32_t tile2_bits = 0;
   std::uint32_t tile3_bits = 0;
   std::uint32_t width_bits = 9;  ///< along axis 3
@@ -27,78 +27,72 @@ struct RegionShape {
   static RegionShape of(const Grid& grid);
 };
 
-/// What kernels know of a pass's points when they are compiled (see cube_point.cuh).
+/// Compile-time geometry (cube_point.cuh).
 enum class Geometry { any, slice, cube };
 
-/// A class of a level as kernels see it.
+/// A class in its level's array.
 template <class T>
 struct DeviceClass {
-  ClassPlan<T> plan;  ///< points, offsets and margins are those in the level's array
+  ClassPlan<T> plan;  ///< points, offsets and margins refer to the level's array
   Grid grid;          ///< see LevelPointer
   std::array<std::uint64_t, max_axes> regions{};  ///< along each axis
   std::array<std::array<std::int64_t, 4>, max_axes>
-      line_offsets{};       ///< along odd axes, of the neighbours at -3, -1, 1, 3
-  Index4 row_steps{};       ///< from point to point along the three slowest axes, in the array
-  Index4 original_steps{};  ///< along each axis, in the frame's own array
+      line_offsets{};       ///< of neighbours at -3, -1, 1, 3 along odd axes
+  Index4 row_steps{};       ///< between points along the slower axes, in the array
+  Index4 original_steps{};  ///< along each axis, in the frame
 };
 
-/// A pass as kernels see it.
 template <class T>
 struct PassView {
   LevelArray<T> array;
   const DeviceClass<T>* classes = nullptr;       ///< on the device
-  const DeviceClass<T>* host_classes = nullptr;  ///< these classes in host memory
+  const DeviceClass<T>* host_classes = nullptr;  ///< on the host
   std::uint32_t class_count = 0;
   RegionShape shape;
   Geometry geometry = Geometry::any;
-  unsigned layered_axis = 0;  ///< of slices that have one
-  int reach = 0;              ///< of its stencils
-  dim3 grid;  ///< of thread blocks: regions along axes 3 and 2, classes, regions along axes 1 and 0
+  unsigned layered_axis = 0;  ///< of layered slices
+  int reach = 0;              ///< of the stencils
+  dim3 grid;                  ///< regions along axes 3 and 2, classes, regions along axes 1 and 0
 };
 
-/// A class in its level's array, whose points are `spacing` apart along lattice axes.
 template <class T>
 DeviceClass<T> view_of(const ClassPlan<T>& plan, const Lattice& lattice, const LevelLayout& layout,
                        const RegionShape& shape);
 
-/// A pass of these classes, which stand on the device too.
 template <class T>
 PassView<T> view_of(const LevelArray<T>& array, std::span<const DeviceClass<T>> classes,
                     const DeviceClass<T>* on_device, const RegionShape& shape);
 
-/// The geometry with which kernels treat a pass that has this class, in its level's array.
 template <class T>
 Geometry geometry_of(const Lattice& lattice, const DeviceClass<T>& view, const LevelLayout& layout);
 
-/// A region of a class.
 struct Region {
-  Index4 first;  ///< its first point, in the level's array
+  Index4 first;  ///< point, in the level's array
   std::uint32_t size1;
   std::uint32_t size2;
   std::uint32_t size3;
-  std::uint64_t code_position;  ///< of its first point in the pass
-  std::uint64_t row;            ///< offset of that point's row in the level's array
-  std::uint64_t original;       ///< of the point in the frame's own array
+  std::uint64_t code_position;  ///< of the first point
+  std::uint64_t row;            ///< offset of its row in the array
+  std::uint64_t original;       ///< its offset in the frame
 
   __device__ std::uint32_t points() const { return size1 * size2 * size3; }
 };
 
-/// A point of a region.
 struct Spot {
   std::uint32_t at1;
   std::uint32_t at2;
   std::uint32_t at3;
-  bool exists;  ///< regions at the ends of a class are smaller
+  bool exists;  ///< regions at ends are smaller
 };
 
-/// Where one point stands: in its level's array, in the frame, and in its pass.
+/// Offsets in the level's array and the frame; code position in the pass.
 struct PointPositions {
   std::uint64_t offset;
   std::uint64_t original;
   std::uint64_t code_position;
 };
 
-/// The region of a class that has these numbers along the axes.
+/// `number` counts regions along the axes.
 template <class T>
 __device__ Region region_at(const PassView<T>& pass, const DeviceClass<T>& view,
                             const Index4& number) {
@@ -126,7 +120,7 @@ __device__ Region region_at(const PassView<T>& pass, const DeviceClass<T>& view,
   return region;
 }
 
-/// Calls work(region) for the regions of a class that are this thread block's.
+/// Calls work(region) for this block's regions.
 template <class T, class Work>
 __device__ void for_each_region(const PassView<T>& pass, const DeviceClass<T>& view,
                                 const Work& work) {
@@ -141,7 +135,6 @@ __device__ void for_each_region(const PassView<T>& pass, const DeviceClass<T>& v
   }
 }
 
-/// The i-th of RegionShape::points.
 __device__ inline Spot spot_of(const RegionShape& shape, const Region& region, std::uint32_t i) {
   Spot spot;
   spot.at3 = i & (shape.width() - 1);
@@ -152,7 +145,7 @@ __device__ inline Spot spot_of(const RegionShape& shape, const Region& region, s
   return spot;
 }
 
-/// How many points of the region come before this one in the pass.
+/// Index of a point among the region's codes.
 __device__ inline std::uint32_t code_position_in_region(const RegionShape& shape,
                                                         const Region& region, const Spot& spot) {
   const std::uint32_t in_tile = spot.at3 & (shape.tile3() - 1);
@@ -163,7 +156,7 @@ __device__ inline std::uint32_t code_position_in_region(const RegionShape& shape
          in_tile;
 }
 
-/// Coordinates in the level's array.
+/// In the level's array.
 template <class T>
 __device__ Index4 position_of(const DeviceClass<T>& view, const Region& region, const Spot& spot) {
   const Index4& step = view.plan.points.step;
@@ -171,7 +164,7 @@ __device__ Index4 position_of(const DeviceClass<T>& view, const Region& region, 
           region.first[2] + spot.at2 * step[2], region.first[3] + spot.at3 * step[3]};
 }
 
-/// The offset of a point in the level's array.
+/// In the level's array.
 template <class T>
 __device__ std::uint64_t offset_of(const PassView<T>& pass, const DeviceClass<T>& view,
                                    const Region& region, const Spot& spot) {
@@ -179,7 +172,7 @@ __device__ std::uint64_t offset_of(const PassView<T>& pass, const DeviceClass<T>
          pass.array.layout.place_in_row(region.first[3] + spot.at3 * view.plan.points.step[3]);
 }
 
-/// The offset of a point in the frame's own array.
+/// In the frame.
 template <class T>
 __device__ std::uint64_t original_offset_of(const DeviceClass<T>& view, const Region& region,
                                             const Spot& spot) {
@@ -187,7 +180,7 @@ __device__ std::uint64_t original_offset_of(const DeviceClass<T>& view, const Re
          spot.at3 * view.original_steps[3];
 }
 
-/// `code_position` counts within the region.
+/// `code_position` is relative to the region.
 template <class T>
 __device__ PointPositions positions_of(const PassView<T>& pass, const DeviceClass<T>& view,
                                        const Region& region, const Spot& spot,
@@ -196,8 +189,7 @@ __device__ PointPositions positions_of(const PassView<T>& pass, const DeviceClas
           region.code_position + code_position};
 }
 
-/// What a block's threads know of a region's points, one value each, on its way between threads and
-/// the code positions of a pass.
+/// A value per point of a region, exchanged between threads and code positions.
 template <class Value>
 struct Staged {
   Value values[RegionShape::points];
@@ -212,7 +204,7 @@ struct Staged {
   }
 };
 
-/// Copies what all threads of a block read often to where they read it quickly.
+/// Copies to shared memory.
 template <class State>
 __device__ void share(const State& from, State& shared) {
   static_assert(std::is_trivially_copyable_v<State> && sizeof(State) % sizeof(std::uint64_t) == 0);
@@ -224,7 +216,7 @@ __device__ void share(const State& from, State& shared) {
   __syncthreads();
 }
 
-/// Calls work(view, region) for the regions of a pass that are this thread block's.
+/// Calls work(view, region) for this block's regions.
 template <class T, class RegionWork>
 __device__ void for_each_region(const PassView<T>& pass, const RegionWork& work) {
   __shared__ Uninitialised<DeviceClass<T>> shared;
@@ -233,8 +225,7 @@ __device__ void for_each_region(const PassView<T>& pass, const RegionWork& work)
   for_each_region(pass, view, [&](const Region& region) { work(view, region); });
 }
 
-/// Calls work(view, region) for the regions of a pass, which the thread blocks of a launch share
-/// out: those along z take a class each, those along x its regions.
+/// Distributes regions: blocks along z take classes, those along x regions.
 template <class T, class RegionWork>
 __device__ void share_out_regions(const PassView<T>& pass, const RegionWork& work) {
   __shared__ Uninitialised<DeviceClass<T>> shared;
@@ -252,7 +243,7 @@ __device__ void share_out_regions(const PassView<T>& pass, const RegionWork& wor
   }
 }
 
-/// Calls f(spot, code position in the region) for this thread's points of a region.
+/// Calls f(spot, code position in the region) for this thread's points.
 template <class F>
 __device__ void for_each_spot(const RegionShape& shape, const Region& region, const F& f) {
   for (std::uint32_t i = threadIdx.x; i < RegionShape::points; i += RegionShape::block_threads) {

@@ -6,14 +6,13 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Packs flags of points into a set.
 __global__ void pack_flags(const std::uint8_t* flags, std::uint64_t count, RankedBits bits) {
   const std::uint64_t i = ItemPolicy::first();
   const unsigned word = __ballot_sync(~0U, i < count && flags[i] != 0);
   if (i % 32 == 0 && i < count) reinterpret_cast<std::uint32_t*>(bits.words)[i / 32] = word;
 }
 
-/// How many members of a set come before each of these points, or in all.
+/// Ranks of the points, and the total.
 __global__ void find_ranks(RankedBits bits, const std::uint64_t* points, std::uint32_t count,
                            std::uint64_t all_points, std::uint64_t* ranks) {
   const std::uint32_t i = blockIdx.x * ItemPolicy::threads + threadIdx.x;

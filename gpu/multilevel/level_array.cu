@@ -7,8 +7,7 @@ namespace {
 
 constexpr unsigned level_threads = 256;
 
-/// Threads x along rows, y over rows of a slice; blocks y take slices in turn, z parts of long
-/// rows.
+/// Threads x along rows, y over rows; blocks y take slices in turn, z parts of long rows.
 template <class T>
 __global__ void __launch_bounds__(level_threads)
     refine_kernel(__grid_constant__ const LevelArray<T> from,
@@ -33,7 +32,7 @@ __global__ void __launch_bounds__(level_threads)
   }
 }
 
-/// A row for each y of a thread block.
+/// One row per threadIdx.y.
 template <class T>
 __global__ void __launch_bounds__(level_threads)
     join_rows_kernel(__grid_constant__ const LevelLayout layout, std::uint64_t rows, T* values) {

@@ -7,14 +7,13 @@
 
 namespace cuszi::gpu {
 
-/// Where the points of a level and of all coarser ones stand in memory, compact: along lattice axes
-/// a coordinate counts the level's spacings. A row has its points of even x in front, so that the
-/// points of a class, and each tap of them, are next to each other.
+/// Compact array of the points of a level and coarser ones. Rows have points of even x first, so
+/// points of a class and their taps are contiguous.
 struct LevelLayout {
   Index4 extents{};
-  Index4 strides{};           ///< of rows; along the fastest axis 1
-  Index4 original_strides{};  ///< of a step in the frame's own array
-  std::uint32_t odd = 0;      ///< where in a row the points of odd x begin; 0: it is not split
+  Index4 strides{};           ///< of rows; 1 along the fastest axis
+  Index4 original_strides{};  ///< of a step in the frame
+  std::uint32_t odd = 0;      ///< offset of odd x in a row; 0: not split
 
   CUSZI_HD std::uint64_t points() const {
     return extents[0] * extents[1] * extents[2] * extents[3];
@@ -34,7 +33,7 @@ struct LevelLayout {
   }
 };
 
-/// The array of a level: restored values, and the magnitudes of their quant-codes.
+/// Restored values and the magnitudes of their codes.
 template <class T>
 struct LevelArray {
   LevelLayout layout;
@@ -42,12 +41,11 @@ struct LevelArray {
   std::uint8_t* magnitudes = nullptr;
 };
 
-/// Reads the neighbours of a point of such an array, for core's functions of one point. Where rows
-/// are split, offsets are numbers of two digits: a row's place, and x.
+/// Array access for core's functions of one point. In split rows, offsets have two digits: the
+/// row's offset, and x.
 template <class T>
 class LevelPointer {
  public:
-  /// The array as core's functions see it.
   static CUSZI_HD Grid grid_of(const LevelLayout& layout) {
     Grid grid;
     grid.extents = layout.extents;
@@ -85,28 +83,26 @@ class LevelPointer {
   std::uint32_t odd_;
 };
 
-/// The longest row that is split: it must fit in shared memory to be put in order again.
+/// Split rows must fit shared memory to be joined.
 inline constexpr std::uint64_t longest_split_row_bytes = 32768;
 
-inline constexpr std::uint64_t most_blocks_of_axis = 65535;  ///< y or z
+inline constexpr std::uint64_t most_blocks_of_axis = 65535;
 
-/// How many thread blocks share a row of `points` points. More than one only where each has at
-/// least 4096 points: rows are then so long that there may be few.
+/// Blocks per row of `points` points; several only for rows of at least 4096 points per block.
 inline unsigned parts_of_row(std::uint64_t points) {
   constexpr std::uint64_t points_of_part = 4096;
   return static_cast<unsigned>(
       std::clamp<std::uint64_t>(points / points_of_part, 1, most_blocks_of_axis));
 }
 
-/// The layout of a level of a frame whose values take `value_size` bytes each.
+/// `value_size` is in bytes.
 LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size);
 
-/// Copies the values and magnitudes of a level into the next finer one.
+/// Copies a level into the next finer one.
 template <class T>
 void refine(DeviceContext& gpu, const Lattice& lattice, const LevelArray<T>& from,
             const LevelArray<T>& to);
 
-/// Puts the rows of an array of all points in order.
 template <class T>
 void join_rows(DeviceContext& gpu, const LevelLayout& layout, T* values);
 

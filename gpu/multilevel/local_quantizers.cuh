@@ -8,24 +8,21 @@
 
 namespace cuszi::gpu {
 
-/// Which of its local bounds each point of a frame has, as LocalBounds::of_points(), on the device.
+/// Index of each point's local bound, as LocalBounds::of_points().
 const std::uint8_t* spread_bounds(DeviceContext& gpu, const LocalBounds& local,
                                   const Selection& points, std::uint8_t* out);
 
-/// The quantisers of points with bounds of their own, as kernels read them.
 template <class T>
 struct LocalQuantizers {
-  const std::uint8_t* bounds = nullptr;      ///< of each point; null: all have the frame's
+  const std::uint8_t* bounds = nullptr;      ///< by point; null: all have the frame's
   const Quantizer<T>* quantizers = nullptr;  ///< from bound 1 on
 
-  /// Whether a point of the frame has a bound of its own.
   __device__ bool has(std::uint64_t point) const { return bounds != nullptr && bounds[point] != 0; }
   __device__ const Quantizer<T>& of(std::uint64_t point, const Quantizer<T>& frame) const {
     return has(point) ? quantizers[bounds[point] - 1] : frame;
   }
 };
 
-/// The quantisers of one level under local bounds.
 template <class T>
 std::vector<Quantizer<T>> local_quantizers(const LocalBounds& local, const MultilevelParams& params,
                                            int level, double min, double max,

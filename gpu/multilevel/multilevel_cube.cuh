@@ -4,8 +4,8 @@
 
 namespace cuszi::gpu {
 
-// quantise_pass() and restore_pass() for the passes of cubes and slices (see cube_point.cuh), which
-// hold nearly all points of frames of two and three dimensions.
+// quantise_pass() and restore_pass() for cubes and slices (cube_point.cuh): nearly all points of
+// 2-D and 3-D frames.
 
 template <class T>
 void quantise_cube(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task);

@@ -5,7 +5,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Restores a thread's points of a region, the rare ones in the end.
+/// Outliers and other rare points come last.
 template <class Class, class T>
 __device__ void restore_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                              const RestoreTask<T>& task, const T (&expected)[cube_points],

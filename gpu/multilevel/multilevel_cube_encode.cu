@@ -5,8 +5,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Quantises a thread's points of a region. Those that need a closer look get it one by one in the
-/// end: they are rare, and threads would wait for each other.
+/// Rare points that need closer tests come last, one by one, to avoid divergence.
 template <class Class, class T>
 __device__ void quantise_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                               const QuantiseTask<T>& task, const T (&expected)[cube_points],

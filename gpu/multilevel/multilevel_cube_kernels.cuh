@@ -10,15 +10,13 @@ inline constexpr unsigned cube_threads = RegionShape::block_threads;
 template <class T>
 inline constexpr unsigned cube_blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 
-/// What a block's threads share.
 template <class T>
 struct CubeShared {
-  CubeStage<QuantCode> codes[2];  ///< of this region and of the one before, in turn
+  CubeStage<QuantCode> codes[2];  ///< of this region and the previous one
   CubeStage<T> values;
 };
 
-/// The predictions of a thread's points of a region. At borders one by one by way of memory, so
-/// that their code is there once.
+/// At borders one point at a time, through shared memory, which keeps code small.
 template <class Class, class T>
 __device__ void predict_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                              const ClassPlan<T>& plan, int reach, T* memory,
@@ -48,7 +46,7 @@ __device__ void predict_tile(const RegionOfClass<Class, T>& tile, const LevelArr
   for (int k = 0; k < cube_points; ++k) expected[k] = snapped(plan, expected[k]);
 }
 
-/// Lists the values of a region's points by code position, for the hash of the coarse lattice.
+/// For the hash of the coarse lattice.
 template <class Class, class T>
 __device__ void list_tile(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                           CubeStage<T>& stage, T* listed) {

@@ -1,13 +1,12 @@
 #pragma once
 
 #include "core/backend/encode_session.hpp"
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "gpu/multilevel/multilevel.cuh"
 #include "gpu/multilevel/spots.cuh"
 
 namespace cuszi::gpu {
 
-/// The prediction of a point of a level from what stands in the level's array.
 template <class T>
 __device__ T predicted(const LevelArray<T>& array, const DeviceClass<T>& view, const Index4& at) {
   const ClassPlan<T>& plan = view.plan;
@@ -16,14 +15,12 @@ __device__ T predicted(const LevelArray<T>& array, const DeviceClass<T>& view, c
       plan, interpolated(plan, PointAt<LevelPointer<T>>{view.grid, plan.points, at, neighbours}));
 }
 
-/// What a block's threads share to predict the points of a region.
 template <class T>
 struct PredictedSpots {
   T expected[RegionShape::points];  ///< by code position
   SpotList others;
 };
 
-/// The predictions of all points of a region.
 template <class T>
 __device__ void predict_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, PredictedSpots<T>& shared) {
@@ -46,7 +43,7 @@ __device__ void predict_spots(const PassView<T>& pass, const DeviceClass<T>& vie
       });
 }
 
-/// Adds the error of a point that is not missing.
+/// The point must not be missing.
 template <class T>
 __device__ void add_error(const QuantiseTask<T>& task, T original, T restored,
                           std::int64_t& errors) {
@@ -54,7 +51,7 @@ __device__ void add_error(const QuantiseTask<T>& task, T original, T restored,
                            task.error_units_per_one);
 }
 
-/// Adds up what the threads of a block have; all threads of a warp call it together.
+/// Called by whole warps.
 template <class T>
 __device__ void add_to_sum(const QuantiseTask<T>& task, std::int64_t errors) {
   for (int step = 16; step != 0; step /= 2) errors += __shfl_down_sync(~0U, errors, step);
@@ -63,7 +60,7 @@ __device__ void add_to_sum(const QuantiseTask<T>& task, std::int64_t errors) {
             static_cast<unsigned long long>(errors));
 }
 
-/// Quantises one point and restores it; its code.
+/// Returns the code.
 template <class T>
 __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArray<T>& array,
                                     const PointPositions& at, T expected, std::int64_t& errors) {
@@ -89,7 +86,6 @@ __device__ QuantCode quantise_point(const QuantiseTask<T>& task, const LevelArra
   return q.code;
 }
 
-/// Restores one point from its code.
 template <class T>
 __device__ void restore_point(const RestoreTask<T>& task, const LevelArray<T>& array,
                               const PointPositions& at, T expected, QuantCode code) {

@@ -77,11 +77,11 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   });
 }
 
-/// The bits of the original value that stands at a code position of a pass.
+/// Bits of the original at a code position.
 template <class T>
 struct OriginalAt {
   PassView<T> pass;
-  Grid grid;  ///< of the frame, for its tiles
+  Grid grid;  ///< of the frame
   const T* original;
 
   __device__ std::uint64_t operator()(std::uint64_t code_position) const {

@@ -5,20 +5,18 @@
 
 namespace cuszi::gpu {
 
-/// How the regions of a pass of cubes or slices are shared out: a thread block takes some of a
-/// class that follow each other along z. Blocks: regions along x; of a cube regions along y and
-/// runs of regions of all indexes of the slowest of four axes, of a slice runs of regions and
-/// slices; of one class after the other, since each has code of its own.
+/// Thread blocks take runs of regions of a class along z. Grid x: regions along x; y: regions along
+/// y (cubes) or runs (slices); z: runs x slowest axis (cubes) or slices, class by class.
 struct CubeGrid {
   static constexpr std::uint32_t longest_run = 4;
-  /// Regions that keep a multiprocessor busy with runs.
+  /// Per multiprocessor; fewer regions are not combined to runs.
   static constexpr std::uint64_t enough_regions = 64;
 
-  std::uint32_t run = 1;       ///< regions of a thread block
-  std::uint32_t runs = 0;      ///< of one slice or cube
-  std::uint32_t slabs = 0;     ///< of one class: blocks along z
-  std::uint32_t first_number;  ///< of the pass's classes in CubeClasses
-  unsigned layered_axis;       ///< of slices that are enclosed
+  std::uint32_t run = 1;       ///< regions per thread block
+  std::uint32_t runs = 0;      ///< per slice or cube
+  std::uint32_t slabs = 0;     ///< blocks along z, per class
+  std::uint32_t first_number;  ///< in CubeClasses
+  unsigned layered_axis;       ///< of enclosed slices
   dim3 blocks;
 
   template <class T>
@@ -40,12 +38,11 @@ struct CubeGrid {
         dim3(grid_of(regions[3]), is_slice ? runs : grid_of(regions[2]), slabs * pass.class_count);
   }
 
-  /// This thread block's class among those of the pass.
+  /// Index in the pass.
   __device__ std::uint32_t class_here() const { return blockIdx.z / slabs; }
   __device__ std::uint32_t slab() const { return blockIdx.z % slabs; }
 };
 
-/// A pass of cubes or slices as a launch for `Classes` gets it.
 template <class Classes, class T>
 struct CubePass {
   LevelArray<T> array;
@@ -61,9 +58,8 @@ struct CubePass {
   }
 };
 
-/// A region of a class and what one thread has of it: the points k = 0 .. 3 along z at one y and x.
-/// A region of a cube is 4 x 4 x 32 points, a row of x for each warp; one of a slice 8 x 64, of
-/// which half of the threads have the four rows behind those of the others.
+/// A thread has points k = 0 .. 3 along z. Regions of cubes have 4 x 4 x 32 points, a row of x per
+/// warp; those of slices 8 x 64, the second half of the threads four rows further.
 template <class Class, class T>
 class RegionOfClass {
  public:
@@ -108,7 +104,7 @@ class RegionOfClass {
     enter();
   }
 
-  /// Whether there is a region, since classes differ in size; next() goes on to that behind it.
+  /// Classes differ in size; next() goes to the next region.
   __device__ bool exists(std::uint32_t i) const {
     return i < run_ && depth * std::uint64_t{tile_} < count_[z_axis];
   }
@@ -120,8 +116,7 @@ class RegionOfClass {
     enter();
   }
 
-  /// Calls f(borders) with those that the region is near to, if points look `reach` away along odd
-  /// axes and `even_reach` along even ones.
+  /// Calls f(borders) for points that reach `reach` along odd axes, `even_reach` along even ones.
   template <class F>
   __device__ void with_borders(int reach, int even_reach, const F& f) const {
     const auto is_inner = [&](int axis, std::int32_t at, std::int32_t first_back,
@@ -158,14 +153,13 @@ class RegionOfClass {
   }
 
   __device__ bool has(int k) const { return static_cast<std::uint32_t>(k) < mine_; }
-  /// The offset of the k-th point: in the level's array, and (original) in the frame's own one.
+  /// In the level's array, and in the frame.
   __device__ std::uint32_t offset(int k) const {
     return offset_ + static_cast<std::uint32_t>(k) * step_;
   }
   __device__ std::uint32_t original(int k) const {
     return original_ + static_cast<std::uint32_t>(k) * original_step_;
   }
-  /// The number of the k-th point among the region's points, in the order of the pass.
   __device__ std::uint32_t code_position_in_region(int k) const {
     const std::uint32_t in_tile = x_ % edge;
     const std::uint32_t tile = x_ - in_tile;
@@ -174,12 +168,12 @@ class RegionOfClass {
                                               : static_cast<std::uint32_t>(k) * size2_ + row_;
     return size1_ * size2_ * tile + row * across + in_tile;
   }
-  /// The number in the pass of the region's first point, and how many points the region has.
+  /// First code position, and number of points.
   __device__ std::uint64_t first() const { return first_; }
   __device__ std::uint32_t points() const { return size1_ * size2_ * size3_; }
 
  private:
-  static constexpr unsigned z_axis = Class::is_slice ? 2 : 1;  ///< of the frame's four
+  static constexpr unsigned z_axis = Class::is_slice ? 2 : 1;  ///< in the frame
   static constexpr std::uint32_t depth = Class::is_slice ? 8 : 4;
   static constexpr std::uint32_t width = Class::is_slice ? 64 : 32;
   static constexpr std::uint32_t edge = Class::is_slice ? 8 : 4;  ///< of a tile
@@ -188,7 +182,7 @@ class RegionOfClass {
     return Class::is_odd(static_cast<int>(axis)) ? 1 : 0;
   }
 
-  /// The last slice may be enclosed on one side only: then that one counts twice.
+  /// The last slice may be enclosed on one side only, which then counts twice.
   __device__ void find_slices(const LevelLayout& layout, const PointClass& points, unsigned axis,
                               const Index4& at) {
     const std::uint64_t distance = points.unit[axis];
@@ -218,7 +212,7 @@ class RegionOfClass {
   }
 
   const Index4& count_;
-  std::uint32_t row_;  ///< of a cube's region along y, of a slice's among the threads' rows
+  std::uint32_t row_;  ///< along y (cubes), or group of four rows (slices)
   std::uint32_t x_;
   std::uint32_t slab_;
   std::uint32_t run_;
@@ -230,7 +224,7 @@ class RegionOfClass {
   std::uint32_t original_;
   std::uint32_t step_;
   std::uint32_t original_step_;
-  std::uint32_t mine_;              ///< how many of the points there are
+  std::uint32_t mine_;              ///< number of existing points
   std::uint32_t to_low_slice_ = 0;  ///< in the level's array
   std::uint32_t to_high_slice_ = 0;
   std::uint32_t size1_ = 1;
@@ -239,7 +233,6 @@ class RegionOfClass {
   std::uint64_t first_;
 };
 
-/// Calls f(CubePass<...>) with what a launch for the pass gets.
 template <class T, class F>
 void with_cube_pass(const Device& device, const PassView<T>& pass, const F& f) {
   with_classes(pass, [&](auto classes, unsigned first) {
@@ -247,7 +240,6 @@ void with_cube_pass(const Device& device, const PassView<T>& pass, const F& f) {
   });
 }
 
-/// Calls f(RegionOfClass<...>, its class's plan) with a thread's part of the pass.
 template <class Classes, class T, class F>
 __device__ void visit_tile(const CubePass<Classes, T>& pass, const F& f) {
   Classes::visit(pass.grid.first_number + pass.grid.class_here(), [&](auto of, auto number) {
@@ -256,8 +248,7 @@ __device__ void visit_tile(const CubePass<Classes, T>& pass, const F& f) {
   });
 }
 
-/// Values of a region on their way between threads and code positions, 8 bytes at a time where they
-/// lie so.
+/// Values of a region, copied 8 bytes at a time if aligned.
 template <class Value>
 struct CubeStage {
   static constexpr std::uint32_t in_word = 8 / sizeof(Value);

@@ -4,17 +4,16 @@
 
 namespace cuszi::gpu {
 
-/// How many points of a region a thread has.
 inline constexpr unsigned spots_of_thread = RegionShape::points / RegionShape::block_threads;
 
-/// A number for each of some points, worked on side by side: what their class knows is read once,
-/// and no point waits for the memory of another. Every operation is that of each number alone.
+/// Numbers of several points, computed together: class data is read once, and memory latency
+/// overlaps.
 template <class T, unsigned count>
 struct Spots {
   T of[count];
 
   Spots() = default;
-  /// All alike; implicit, so that a formula reads like that of one number.
+  /// Implicit, so formulas read like those of one number.
   __device__ Spots(T value) {
     CUSZI_UNROLL
     for (T& each : of) each = value;
@@ -51,7 +50,6 @@ struct Spots {
   }
 };
 
-/// Reads a neighbour of each of some points of an array of V, as T.
 template <class V, class T, unsigned count>
 class SpotValues {
  public:
@@ -72,16 +70,14 @@ class SpotValues {
   const V* at_[count];
 };
 
-/// Points of a region that are looked at one by one.
 struct SpotList {
   std::uint32_t count;
   std::uint16_t spots[RegionShape::points];
 };
 
-/// Has a thread block look at the points of a region: inner(offsets, which) at a thread's points,
-/// of which those of the set `which` have in the array what is `margins` away, and edge(spot,
-/// code position) at all others. These take long and are few, so threads share them evenly. Threads
-/// wait for each other before and after.
+/// Calls inner(offsets, which) for a thread's points; those in `which` are at least `margins`
+/// inside the array. Then calls edge(spot, code position) for all others, distributed evenly, since
+/// they are slow and few. Synchronises the block.
 template <class T, class Inner, class Edge>
 __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, const Index4& margins, SpotList& others,
@@ -107,7 +103,7 @@ __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& vie
   if (are_inner != 0) {
     CUSZI_UNROLL
     for (unsigned i = 0; i < spots_of_thread; ++i) {
-      if ((are_inner >> i) % 2 == 0) offsets[i] = of_inner;  // read, but not kept
+      if ((are_inner >> i) % 2 == 0) offsets[i] = of_inner;  // read, not used
     }
     inner(offsets, are_inner);
   }
@@ -119,8 +115,7 @@ __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& vie
   __syncthreads();
 }
 
-/// Puts what those of a thread's points have that are in the set `which` into a list by code
-/// position.
+/// Stores the values of points in `which` by code position.
 template <class T, class Value>
 __device__ void put_spots(const PassView<T>& pass, const Region& region,
                           const Spots<Value, spots_of_thread>& values, unsigned which,

@@ -1,11 +1,11 @@
-#include "gpu/multilevel/energy_point.cuh"
+#include "gpu/multilevel/context_point.cuh"
 #include "gpu/multilevel/vector_kernels.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-/// Sums of magnitudes around some points, two in each word: those of even places first.
+/// Two sums per word, even indices first.
 template <int size>
 struct MagnitudeSums {
   static constexpr int words = size / 2;
@@ -22,8 +22,7 @@ struct MagnitudeSums {
   }
 };
 
-/// Reads rows of magnitudes around a thread's vectors. One that is missing at an end of a row is
-/// that on the other side.
+/// Magnitudes around a thread's vectors, mirrored at the ends of rows.
 template <class T, Family family, Tiles tiles>
 class MagnitudeRows {
  public:
@@ -35,7 +34,7 @@ class MagnitudeRows {
       : magnitudes_(magnitudes), place_(place) {}
 
   __device__ Sums at(int da, int db, bool odd) const { return spread(word(da, db, odd)); }
-  /// The sums of both neighbours along x of points of odd x.
+  /// Both neighbours along x of points of odd x.
   __device__ Sums pairs(int da, int db) const {
     const std::uint32_t own = word(da, db, false);
     const std::uint32_t behind =
@@ -43,7 +42,7 @@ class MagnitudeRows {
                         : magnitudes_[place_.row(da, db, false) + static_cast<unsigned>(size)];
     return spread(own) + spread(own >> 8 | behind << (8 * (size - 1)));
   }
-  /// The sums of both neighbours along x of points of even x.
+  /// Both neighbours along x of points of even x.
   __device__ Sums beside(int da, int db) const {
     const std::uint32_t own = word(da, db, true);
     const std::uint32_t before =
@@ -66,7 +65,6 @@ class MagnitudeRows {
   const VectorPlace<T, family, tiles>& place_;
 };
 
-/// The sums of the magnitudes around a plane's points.
 template <int size>
 struct PlaneMagnitudes {
   MagnitudeSums<size> direct{};
@@ -108,7 +106,6 @@ __device__ PlaneMagnitudes<Vec<T>::size> magnitudes_around(
   return sums;
 }
 
-/// core's slopes_of() for the points of a plane.
 template <class T, Family family, Tiles tiles>
 __device__ void add_lines(const VectorRows<T, family, tiles>& rows,
                           const VectorPlace<T, family, tiles>& place, int k,
@@ -157,8 +154,8 @@ __device__ void find_contexts(const VectorPass<T>& pass, const VectorPlace<T, fa
     CUSZI_UNROLL
     for (int i = 0; i < size; ++i) {
       const Slopes<T> s = lines[i].with(T{0});
-      EnergyFeatures f{};
-      f[constant] = energy_one;
+      Features f{};
+      f[constant] = feature_one;
       f[direct] = around.direct[i];
       f[diagonal] = around.diagonal[i];
       f[parent] = around.parent[i];

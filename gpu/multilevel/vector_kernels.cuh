@@ -2,15 +2,14 @@
 
 #include <type_traits>
 
-#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/context_fit.hpp"
 #include "gpu/multilevel/multilevel.cuh"
 #include "gpu/multilevel/vector_pass.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
-// quantise_pass(), restore_pass() and fill_contexts() for passes of large cubes whose rows are cut
-// into whole vectors.
+// For large cubes whose rows are whole vectors.
 
 template <class T>
 bool has_vectors(const PassView<T>& pass);
@@ -42,7 +41,7 @@ template <class T>
 void fill_vector_contexts(DeviceContext& gpu, const PassView<T>& pass,
                           const ContextWeights* weights, std::uint8_t* contexts);
 
-/// Calls f(order as a constant, VectorPass, grid) for a pass.
+/// Calls f(order as a constant, VectorPass, grid).
 template <class T, class F>
 void with_vector_pass(const PassView<T>& pass, const F& f) {
   using std::integral_constant;

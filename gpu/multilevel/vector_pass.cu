@@ -4,13 +4,11 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Levels with shorter edges, or no more points, are faces for the greater part, and launches
-/// short.
+/// Smaller levels are mostly faces, and launches are short.
 constexpr std::uint64_t least_vector_edge = 64;
 constexpr std::uint64_t least_vector_points = std::uint64_t{1} << 21;
 
-/// The tiles of a class along an axis. The inner ones are those all of whose points have all their
-/// neighbours.
+/// Inner tiles have all neighbours of their points.
 template <class T>
 TileAxis tile_axis(const PassView<T>& pass, const PointClass& points, unsigned axis) {
   static_assert(least_vector_edge >= 32);

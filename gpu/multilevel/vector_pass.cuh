@@ -4,13 +4,11 @@
 
 namespace cuszi::gpu {
 
-// The points of a large cube, 16 bytes of a row at a time: kernels of regions (see cube_point.cuh)
-// take over twice as many instructions. A thread has four such vectors, one for each plane of a
-// tile across an odd axis, so that planes share the rows around them. Tiles at the faces along z
-// and y, where neighbours are missing, have thread blocks of their own, which work plane by plane;
-// ends of rows are dealt with in place. A launch has all classes of a pass.
+// Large cubes, 16 bytes of a row at a time: less than half of the instructions of regions
+// (cube_point.cuh). A thread has four vectors, one per plane of a tile across an odd axis; planes
+// share neighbouring rows. Tiles at z and y faces have their own thread blocks, which work plane by
+// plane. A launch has all classes of a pass.
 
-/// Some values of a row, read and written at once.
 template <class T>
 struct alignas(16) Vec {
   static constexpr int size = 16 / sizeof(T);
@@ -25,7 +23,7 @@ struct alignas(16) Vec {
   }
 };
 
-/// As many small values, of which each goes with one of a Vec.
+/// One value per element of a Vec.
 template <class Value, int size>
 struct alignas(sizeof(Value) * size) Packed {
   Value of[size];
@@ -45,8 +43,7 @@ __device__ void store(const V& values, Value* to) {
   *reinterpret_cast<V*>(to) = values;
 }
 
-/// Classes whose points have neighbours of the same kind: along which axes they are odd. `a` is z
-/// or y, `b` the other; where both are odd, `a` is z.
+/// Odd axes of a class. `a` is z or y, `b` the other; z if both are odd.
 enum class Family { x, a, ab, ax, abx };
 
 CUSZI_HD constexpr bool has_a(Family family) { return family != Family::x; }
@@ -55,18 +52,17 @@ CUSZI_HD constexpr bool has_b(Family family) {
 }
 CUSZI_HD constexpr bool has_x(Family family) { return family != Family::a && family != Family::ab; }
 
-/// The family of a class of a pass: z, y, x; zy, zx, yx; zyx.
+/// In order: z, y, x; zy, zx, yx; zyx.
 CUSZI_HD constexpr Family family_of(int order, std::uint32_t number) {
   if (order == 1) return number < 2 ? Family::a : Family::x;
   if (order == 2) return number == 0 ? Family::ab : Family::ax;
   return Family::abx;
 }
 
-/// What a thread block has: tiles all of whose points have their neighbours along z and y, or
-/// others.
+/// Inner tiles have all neighbours along z and y.
 enum class Tiles { inner, faces };
 
-/// The tiles of a class along z or y: all, and from `begin` on, before `end`, the inner ones.
+/// Tiles along z or y; [begin, end) are inner.
 struct TileAxis {
   std::uint32_t points;
   std::uint32_t all;
@@ -75,15 +71,12 @@ struct TileAxis {
 
   CUSZI_HD std::uint32_t inner() const { return end - begin; }
   CUSZI_HD std::uint32_t outer() const { return all - inner(); }
-  /// The i-th of those that are not inner.
   CUSZI_HD std::uint32_t outer_tile(std::uint32_t i) const { return i < begin ? i : i + inner(); }
-  /// Points of a tile.
   CUSZI_HD std::uint32_t size_of(std::uint32_t tile) const {
     return points - 4 * tile < 4 ? points - 4 * tile : 4;
   }
 };
 
-/// A class as a launch gets it.
 template <class T>
 struct VectorClass {
   T weights[Stencil::most_groups];
@@ -92,7 +85,7 @@ struct VectorClass {
   T slope_scale;
   T spread_scale;
   std::uint64_t start;  ///< in the pass
-  std::uint32_t width;  ///< points of a row
+  std::uint32_t width;  ///< points per row
   std::uint32_t group;
   TileAxis z;
   TileAxis y;
@@ -100,9 +93,9 @@ struct VectorClass {
   std::uint8_t y_odd;
   bool a_is_y;
   std::uint32_t first_at_faces;  ///< see VectorPass
-  std::uint32_t first_in_slab;   ///< the same
+  std::uint32_t first_in_slab;   ///< see VectorPass
 
-  /// How many tiles at faces there are in a plane of x alone.
+  /// Per plane of x.
   CUSZI_HD std::uint32_t tiles_at_faces() const {
     return z.outer() * y.all + z.inner() * y.outer();
   }
@@ -110,19 +103,18 @@ struct VectorClass {
 
 struct VectorPolicy {
   static constexpr unsigned warps_x = 2;
-  static constexpr unsigned warps_y = 4;  ///< tiles along y, or any tiles at faces
+  static constexpr unsigned warps_y = 4;  ///< tiles along y, or at faces
   static constexpr unsigned threads = 32 * warps_x * warps_y;
   static constexpr unsigned vectors_of_warp = 8;  ///< along x, in rows of four y (or z)
   static constexpr unsigned blocks_of_sm = 2;
 };
 
-/// The planes that a thread works on at once.
+/// Planes processed together.
 template <Tiles tiles>
 inline constexpr int planes_of = tiles == Tiles::inner ? 4 : 1;
 
-/// The classes of a pass, and which thread blocks (x; y goes along rows) have their tiles: first
-/// those at faces, class by class, then slab by slab of inner tiles alike in z those of all
-/// classes, so that these read rows around them at about the same time.
+/// Thread blocks (grid x; y goes along rows) take tiles at faces, class by class, then inner tiles,
+/// slab by slab of equal z for all classes, which thus share rows in the cache.
 template <class T>
 struct VectorPass {
   static constexpr std::uint32_t most_classes = 3;
@@ -136,15 +128,13 @@ struct VectorPass {
   VectorClass<T> classes[most_classes];
 };
 
-/// The tiles of a thread block.
 struct VectorBlock {
   std::uint32_t number;  ///< of the class
   Tiles tiles;
   std::uint32_t slab;   ///< of inner tiles
-  std::uint32_t index;  ///< among the class's at faces, or of the slab
+  std::uint32_t index;  ///< among the class's tiles at faces, or in the slab
 };
 
-/// The tiles of this thread block.
 template <class T>
 __device__ VectorBlock vector_block(const VectorPass<T>& pass) {
   VectorBlock block{0, Tiles::faces, 0, blockIdx.x};
@@ -164,11 +154,10 @@ __device__ VectorBlock vector_block(const VectorPass<T>& pass) {
   return block;
 }
 
-/// The classes of a pass that has_vectors().
+/// Needs has_vectors().
 template <class T>
 VectorPass<T> vector_pass(const PassView<T>& pass);
 
-/// Where a thread's vectors are.
 template <class T, Family family, Tiles tiles>
 class VectorPlace {
  public:
@@ -209,13 +198,11 @@ class VectorPlace {
   __device__ bool exists() const { return exists_; }
   __device__ const VectorClass<T>& of_class() const { return own_; }
   __device__ std::uint32_t x() const { return x_; }
-  /// Whether the vector is the first or the last one of its row.
   __device__ bool at_begin() const { return x_ == 0; }
   __device__ bool at_end() const { return x_ + size == own_.width; }
 
-  /// The planes of the tile.
   __device__ std::uint32_t planes() const { return planes_; }
-  /// Goes on to the next plane, for a thread that works on one at once.
+  /// If planes are processed one by one.
   __device__ void next_plane() {
     (a_is_y() ? y_ : z_) += 2;
     first_ += 2 * a_;
@@ -223,13 +210,10 @@ class VectorPlace {
     code_ += code_step_;
   }
 
-  /// Whether there is something at this distance along a or b.
   __device__ bool is_inside_a(int d) const { return a_is_y() ? has_y(d) : has_z(d); }
   __device__ bool is_inside_b(int d) const { return a_is_y() ? has_z(d) : has_y(d); }
 
-  /// The offset in the level's array of the vector whose row is at these distances from the first
-  /// plane's, in the half of even or of odd x. At faces one that is missing is that on the other
-  /// side.
+  /// Offset of the vector at these distances, in the half of even or odd x; mirrored at faces.
   __device__ std::uint32_t row(int da, int db, bool odd) const {
     if constexpr (tiles == Tiles::faces) {
       if (!is_inside_a(da)) da = -da;
@@ -238,19 +222,19 @@ class VectorPlace {
     return first_ + static_cast<std::uint32_t>(da) * a_ + static_cast<std::uint32_t>(db) * b_ +
            (odd ? pass_.array.layout.odd : 0);
   }
-  /// The offset of the thread's own vector of a plane.
+  /// Own vector of a plane.
   __device__ std::uint32_t own(int plane) const {
     return first_ + static_cast<std::uint32_t>(2 * plane) * a_ +
            (has_x(family) ? pass_.array.layout.odd : 0);
   }
-  /// The offset in the frame's own array of the first of them; the others follow x_step() apart.
+  /// Offset in the frame of the first element; others follow at x_step().
   __device__ std::uint32_t original(int plane) const {
     return original_ + static_cast<std::uint32_t>(2 * plane) * original_a();
   }
   __device__ std::uint32_t x_step() const {
     return 2 * static_cast<std::uint32_t>(pass_.array.layout.original_strides[3]);
   }
-  /// The code position of the first of them.
+  /// Of the first element.
   __device__ std::uint64_t code_position(int plane) const {
     return code_ + code_step_ * static_cast<unsigned>(plane);
   }
@@ -262,7 +246,6 @@ class VectorPlace {
     bool exists;
   };
 
-  /// The tile of some warps of the thread block.
   __device__ Tile tile_of(const VectorBlock& block, unsigned warps) const {
     const std::uint32_t in_plane = block.index * VectorPolicy::warps_y + warps;
     if constexpr (tiles == Tiles::inner) {
@@ -307,8 +290,7 @@ class VectorPlace {
   std::uint64_t code_;
 };
 
-/// Calls work(VectorPlace) for the planes that a thread has in a block's tiles, as many at once as
-/// planes_of says.
+/// Calls work(VectorPlace) for planes_of planes at a time.
 template <Family family, Tiles tiles, class T, class Work>
 __device__ void for_planes(const VectorPass<T>& pass, const VectorBlock& block, const Work& work) {
   VectorPlace<T, family, tiles> place(pass, block);
@@ -321,7 +303,7 @@ __device__ void for_planes(const VectorPass<T>& pass, const VectorBlock& block, 
   }
 }
 
-/// Calls work(VectorPlace) for all that a thread has of a pass of this order.
+/// Calls work(VectorPlace) for all of a thread's planes.
 template <int order, class T, class Work>
 __device__ void for_planes(const VectorPass<T>& pass, const Work& work) {
   constexpr Family first = family_of(order, 0);
@@ -337,8 +319,7 @@ __device__ void for_planes(const VectorPass<T>& pass, const Work& work) {
   }
 }
 
-/// The values of even x around a vector of points of odd x, three more on either side. What is
-/// missing lies on the parabola through the next three.
+/// Values of even x around a vector of odd x, three more per side, extrapolated outside the row.
 template <class T>
 struct RowWindow {
   static constexpr int size = Vec<T>::size;
@@ -346,12 +327,12 @@ struct RowWindow {
 
   T values[size + 2 * more + 1];
 
-  /// The value `i` places of even x behind that before the vector's first point.
+  /// `i` is relative to the value before the vector's first point.
   __device__ T& operator[](int i) { return values[i + more]; }
   __device__ const T& operator[](int i) const { return values[i + more]; }
 
   RowWindow() = default;
-  /// `row` has the vector's own place, at x of `width`.
+  /// `row` points to the vector's own position, x of `width`.
   __device__ RowWindow(const T* row, std::uint32_t x, std::uint32_t width, const Vec<T>& own) {
     constexpr int first = -(more + size - 1) / size * size;
     CUSZI_UNROLL
@@ -385,8 +366,7 @@ struct RowWindow {
   }
 };
 
-/// Reads rows around a thread's vectors. What lies beyond the array stands for what core's
-/// functions of one point read there.
+/// Rows around a thread's vectors, with replacements outside the array.
 template <class T, Family family, Tiles tiles>
 class VectorRows {
  public:
@@ -395,7 +375,7 @@ class VectorRows {
 
   __device__ VectorRows(const T* values, const Place& place) : values_(values), place_(place) {}
 
-  /// The row at these distances, of which one at most is over 2.
+  /// At most one distance exceeds 2.
   __device__ V at(int da, int db, bool odd) const {
     if constexpr (tiles == Tiles::faces) {
       if ((da > 2 || da < -2) && !place_.is_inside_a(da)) {
@@ -412,8 +392,7 @@ class VectorRows {
     return in_array(da, db, odd);
   }
 
-  /// For each point of a vector of even x the sum of the values at x - 2 and x + 2, of which one
-  /// that is missing is the other.
+  /// Sums of the values at x - 2 and x + 2, mirrored, for points of even x.
   __device__ V beside(int da, int db, const V& own) const {
     const T* const row = values_ + place_.row(da, db, false);
     const T before = place_.at_begin() ? own.of[1] : row[-1];
@@ -426,12 +405,12 @@ class VectorRows {
     return sum;
   }
 
-  /// The values of even x around the thread's points of a row.
+  /// Even x around the vector.
   __device__ RowWindow<T> window(int da, const V& own) const {
     return {values_ + place_.row(da, 0, false), place_.x(), place_.of_class().width, own};
   }
 
-  /// The value of even x behind a row's vector; at the end any.
+  /// Even x after the vector; undefined at the end.
   __device__ T behind(int da, int db) const {
     return place_.at_end() ? T{0} : values_[place_.row(da, db, false) + V::size];
   }
@@ -441,7 +420,7 @@ class VectorRows {
     return load<V>(values_ + place_.row(da, db, odd));
   }
 
-  /// core's far_value() of each point, for an axis along which row(d) is at the distance d.
+  /// far_value() along an axis with rows row(d).
   template <class IsInside, class Row>
   __device__ static V made_up(int units, const IsInside& is_inside, const Row& row) {
     const int side = units < 0 ? -1 : 1;
@@ -471,7 +450,7 @@ class VectorRows {
   const Place& place_;
 };
 
-/// The sum of the neighbours along x of each point of odd x.
+/// Sums of both neighbours along x of points of odd x.
 template <class T>
 __device__ Vec<T> pairs(const Vec<T>& even, T behind) {
   Vec<T> sum;

@@ -50,7 +50,7 @@ __device__ PointPositions positions_of(const VectorPlace<T, family, tiles>& plac
           place.code_position(plane) + i};
 }
 
-/// Lists values for the hash of the coarse lattice.
+/// For the hash of the coarse lattice.
 template <class T>
 __device__ void list_values(const Vec<T>& values, T* listed) {
   Vec<T> hashed;
@@ -59,7 +59,7 @@ __device__ void list_values(const Vec<T>& values, T* listed) {
   store(hashed, listed);
 }
 
-/// Quantises a thread's points; those that need a closer look one by one in the end.
+/// Rare points that need closer tests come last, one by one.
 template <class T, Family family, Tiles tiles>
 __device__ void quantise_points(const VectorPass<T>& pass, const QuantiseTask<T>& task,
                                 const VectorPlace<T, family, tiles>& place, std::int64_t& errors) {
@@ -104,7 +104,7 @@ __device__ void quantise_points(const VectorPass<T>& pass, const QuantiseTask<T>
   }
 }
 
-/// Restores a thread's points, the rare ones in the end.
+/// Rare points come last.
 template <class T, Family family, Tiles tiles>
 __device__ void restore_points(const VectorPass<T>& pass, const RestoreTask<T>& task,
                                const VectorPlace<T, family, tiles>& place) {

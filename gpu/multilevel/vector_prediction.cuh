@@ -4,8 +4,7 @@
 
 namespace cuszi::gpu {
 
-/// core's interpolated() for the points of the planes that a thread works on at once: the same
-/// groups of neighbours in the same order.
+/// core's interpolated() for all planes of a thread, in the same order.
 template <class T, Family family, Tiles tiles>
 class VectorPrediction {
  public:
@@ -40,7 +39,7 @@ class VectorPrediction {
   static constexpr int most_distances = 4;
   static constexpr int column = planes + 2 * most_distances - 1;
 
-  /// Loads the rows along a at odd distances from -7 on, so far as they are reached.
+  /// Rows along a at odd distances from -7 on.
   __device__ void load_column() {
     CUSZI_UNROLL
     for (int j = 0; j < (has_a(family) ? column : 0); ++j) {
@@ -53,8 +52,7 @@ class VectorPrediction {
     }
   }
 
-  /// Sums beside the j-th of the rows at odd distances from -1 on along a, which the planes on both
-  /// of its sides share.
+  /// Sums beside the j-th row along a, shared by both adjacent planes.
   __device__ void find_beside_a(int j) {
     const int da = 2 * j - 1;
     if constexpr (family == Family::a || family == Family::ax) {
@@ -85,13 +83,13 @@ class VectorPrediction {
     }
     has_sum_ = true;
   }
-  /// Adds the next pair along an axis, which is the m-th.
+  /// The m-th pair along an axis.
   __device__ void add_pair(const T*& weight, int axis, int m, const V& pair) {
     if (m == 0) near_[axis] = pair;
     if (m == 1) far_[axis] = pair;
     add(*weight++, pair);
   }
-  /// Adds the next group behind the pairs.
+  /// The next group after the pairs.
   __device__ void add_group(unsigned& number, const V& group) {
     add(weights_[static_cast<unsigned>(axes * distances_) + number], group);
     ++number;
@@ -162,7 +160,7 @@ class VectorPrediction {
     }
   }
 
-  /// Puts core's edge_prediction() in place of the sums of points that lack a neighbour at +1.
+  /// Replaces sums of points without a neighbour at +1.
   __device__ void put_edge_predictions() {
     if constexpr (tiles == Tiles::faces) {
       const bool a_edge = has_a(family) && !place_.is_inside_a(1);
@@ -178,8 +176,7 @@ class VectorPrediction {
     }
   }
 
-  /// The prediction at the edge of a vector's i-th point; `a_edge` and `b_edge` tell whether its
-  /// neighbours at +1 along a and b are missing.
+  /// `a_edge` and `b_edge`: no neighbour at +1 along a and b.
   __device__ T edge_prediction(int i, bool a_edge, bool b_edge) const {
     T inner = 0;
     T outer = 0;
@@ -215,15 +212,15 @@ class VectorPrediction {
   const VectorRows<T, family, tiles>& rows_;
   const VectorPlace<T, family, tiles>& place_;
   const T* weights_;
-  int distances_;  ///< 1, 3 .. reach
+  int distances_;  ///< number of 1, 3 .. reach
   V column_[column];
-  V across_b_[2];      ///< of rows at odd distances along a, the j-th in j % 2
-  V beside_[2];        ///< the same
-  V low_corners_[2];   ///< the same
-  V high_corners_[2];  ///< the same
-  V near_[3];          ///< the sums of pairs at 1 along a, b and x
-  V far_[3];           ///< at 3
-  T last_x_[2];        ///< the values at -1 and -3 along x of a vector's last point
+  V across_b_[2];  ///< by j % 2, of rows at odd distances along a
+  V beside_[2];
+  V low_corners_[2];
+  V high_corners_[2];
+  V near_[3];    ///< sums of pairs at 1 along a, b and x
+  V far_[3];     ///< at 3
+  T last_x_[2];  ///< values at -1 and -3 along x of the last point
   V sum_;
   bool has_sum_;
 };

@@ -15,10 +15,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned fill_blocks = 16;  ///< of a multiprocessor
+constexpr unsigned fill_blocks = 16;  ///< per multiprocessor
 
-/// Puts the codes of points that are not missing in their places; missing points get a code that
-/// stands for no outlier.
+/// Missing points get a code that is no outlier.
 __global__ void insert_missing(const QuantCode* symbols, std::uint64_t points, RankedBits missing,
                                QuantCode* codes) {
   const std::uint64_t point = ItemPolicy::first();
@@ -31,7 +30,7 @@ __global__ void fill_values(Bits* values, std::uint64_t points, Bits bits) {
   for (std::uint64_t i = ItemPolicy::first(); i < points; i += ItemPolicy::step()) values[i] = bits;
 }
 
-/// The PassDecoder of predictors with one pass and no contexts.
+/// For predictors with one pass and no contexts.
 template <class T>
 class GpuPassDecoder final : public PassDecoder {
  public:
@@ -49,7 +48,7 @@ class GpuPassDecoder final : public PassDecoder {
     });
     const std::uint64_t count = points - left_out;
     codes_ = gpu_.take<QuantCode>(count);
-    gpu_.flaws();  // before what sets them beside
+    gpu_.flaws();  // before concurrent kernels set them
     const bool has_patches = std::holds_alternative<LorenzoParams>(predictor_);
     const PendingSparse lists(gpu_,
                               {sections.find(SectionId::outliers),
@@ -93,7 +92,7 @@ class GpuPassDecoder final : public PassDecoder {
   const CoderParams& coder_;
   Restoration<T> restoration_;
   QuantCode* codes_ = nullptr;
-  ExceptionLists exceptions_;  ///< made beside the codes
+  ExceptionLists exceptions_;  ///< concurrent with the codes
 };
 
 class GpuDecodeSession final : public DecodeSession {

@@ -28,9 +28,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned find_blocks = 16;  ///< of a multiprocessor
+constexpr unsigned find_blocks = 16;  ///< per multiprocessor
 
-/// Moves the codes of points that are not missing next to each other.
 __global__ void remove_missing(const QuantCode* codes, std::uint64_t points, RankedBits missing,
                                QuantCode* symbols) {
   const std::uint64_t point = ItemPolicy::first();
@@ -44,7 +43,7 @@ __global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t
   if (i < count) picked[i] = static_cast<double>(values[points[i]]);
 }
 
-/// The sampled points' values; NaN for those that are missing.
+/// NaN if missing.
 template <class T>
 __global__ void pick_sample(const T* values, std::uint64_t points, MissingTest<T> missing,
                             std::uint64_t wanted, double* picked) {
@@ -55,7 +54,7 @@ __global__ void pick_sample(const T* values, std::uint64_t points, MissingTest<T
       missing(value) ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(value);
 }
 
-/// The values but for those of some points, which get NaN.
+/// Marked points become NaN.
 template <class T>
 __global__ void leave_out(const T* values, std::uint64_t points, const std::uint64_t* left_out,
                           T* out) {
@@ -65,7 +64,6 @@ __global__ void leave_out(const T* values, std::uint64_t points, const std::uint
   out[i] = is_left_out ? std::numeric_limits<T>::quiet_NaN() : values[i];
 }
 
-/// Adds to `count` how many of these values have these bits.
 template <class Bits>
 __global__ void count_bits(const Bits* values, std::uint64_t points, Bits bits,
                            unsigned long long* count) {
@@ -75,7 +73,6 @@ __global__ void count_bits(const Bits* values, std::uint64_t points, Bits bits,
   if (here != 0) atomicAdd(count, here);
 }
 
-/// Sets `found` if not all of `bits` are alike.
 template <class Bits>
 __global__ void find_change(const Bits* bits, std::uint64_t count, std::uint32_t* found) {
   bool here = false;
@@ -84,7 +81,7 @@ __global__ void find_change(const Bits* bits, std::uint64_t count, std::uint32_t
   if (here) *found = 1;
 }
 
-/// The PassEncoder of predictors with one pass and no contexts.
+/// For predictors with one pass and no contexts.
 template <class T>
 class GpuPassEncoder final : public PassEncoder {
  public:
@@ -108,7 +105,7 @@ class GpuPassEncoder final : public PassEncoder {
     Predicted predicted;
     gpu_.streams().wait_for_mark();
     gpu_.streams().fork_since_mark(
-        [&] { predicted = started_.finish(); });  // while the codebook is made
+        [&] { predicted = started_.finish(); });  // while the codebook is computed
     pass_.counts = predicted.counts;
     add_section(SectionId::anchors, predicted.anchors, pass_.sections);
     add_section(SectionId::outliers, predicted.outliers, pass_.sections);
@@ -136,7 +133,7 @@ class GpuPassEncoder final : public PassEncoder {
   DeviceContext& gpu_;
   FrameCoding coding_;
   FrameInput<T> frame_;
-  std::span<QuantCode> codes_;  ///< that are coded
+  std::span<QuantCode> codes_;  ///< to be coded
   StartedPrediction started_;
   std::optional<DeviceCodebook> book_;
   CodedPass pass_;
@@ -317,7 +314,7 @@ class GpuEncodeSession final : public EncodeSession {
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
-  /// Scans the values; a sample comes along for predictors that want one.
+  /// Also samples, if the predictor needs it.
   void look_at_all() {
     sample_.reset();
     std::span<const double> picked;
@@ -329,7 +326,7 @@ class GpuEncodeSession final : public EncodeSession {
       if (!picked.empty()) finish_sample(picked);
     });
   }
-  /// The sample, with NaN for missing points, once the stream has passed the mark.
+  /// NaN if missing; valid once the stream has passed the mark.
   std::span<const double> start_sample() {
     const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = gpu_.take<double>(wanted);
@@ -363,7 +360,6 @@ class GpuEncodeSession final : public EncodeSession {
             shape_.dims,      frame_rules_, has_logs_ ? original_ : nullptr};
   }
 
-  /// The values without those that are missing.
   const T* present_values() {
     if (present_values_ == nullptr) present_values_ = without_missing(gpu_, input());
     return present_values_;
@@ -377,12 +373,12 @@ class GpuEncodeSession final : public EncodeSession {
   DeviceContext& gpu_;
   FrameShape shape_;
   const T* original_ = nullptr;
-  const T* values_ = nullptr;  ///< the original ones, or transformed, or without those kept
+  const T* values_ = nullptr;  ///< original or transformed
   std::uint64_t* negative_ = nullptr;
-  bool has_logs_ = false;  ///< the values are logarithms
+  bool has_logs_ = false;
   FrameMemory memory_;
   ValueRules rules_;
-  FillValues fills_;  ///< among the values
+  FillValues fills_;
   PredictorParams draft_;
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;

@@ -4,7 +4,7 @@
 #include "gpu/coders/ans.cuh"
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
-#include "gpu/multilevel/energy.cuh"
+#include "gpu/multilevel/context.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
@@ -138,7 +138,6 @@ class MultilevelDecoder final : public PassDecoder {
     weights_ = upload(gpu_, all.data(), all.size());
   }
 
-  /// The codes of a pass that stand in its stream, each under its context.
   void decode_codes(int pass, const std::uint8_t* contexts, std::uint64_t count,
                     QuantCode* codes) const {
     const auto number = static_cast<std::size_t>(pass);
@@ -167,20 +166,19 @@ class MultilevelDecoder final : public PassDecoder {
   FrameOutput<T> output_;
   FrameMemory memory_;
   std::optional<LevelFrame<T>> frame_;
-  std::vector<Sections> coded_;    ///< of all passes
-  std::vector<Sections> on_host_;  ///< those that the host reads, in its memory
+  std::vector<Sections> coded_;    ///< by pass
+  std::vector<Sections> on_host_;  ///< read by the host
   std::optional<AnsCodes> ans_;
   Gaps gaps_;
   const LocalBounds* local_;
-  Selection points_;  ///< that the target has of the frame
-  const std::uint8_t* bounds_ =
-      nullptr;                         ///< of the target's points; null: they have the frame's own
-  QuantCode* closed_codes_ = nullptr;  ///< without those of missing points
+  Selection points_;                      ///< of the target, in the frame
+  const std::uint8_t* bounds_ = nullptr;  ///< of the target's points; null: the frame's bound
+  QuantCode* closed_codes_ = nullptr;     ///< without missing points
   std::uint8_t* closed_contexts_ = nullptr;
   QuantCode* codes_ = nullptr;               ///< by pass and code position
-  std::uint8_t* contexts_ = nullptr;         ///< of the same
-  const ContextWeights* weights_ = nullptr;  ///< of the groups of all passes, on the device
-  std::vector<std::size_t> first_weights_;   ///< among these, of each pass
+  std::uint8_t* contexts_ = nullptr;         ///< likewise
+  const ContextWeights* weights_ = nullptr;  ///< by pass and group, on the device
+  std::vector<std::size_t> first_weights_;   ///< by pass
   int entered_ = -1;
 };
 

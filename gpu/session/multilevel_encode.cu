@@ -6,20 +6,20 @@
 #include "gpu/coders/coder.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/field/histogram.cuh"
-#include "gpu/multilevel/energy.cuh"
+#include "gpu/multilevel/context.cuh"
 #include "gpu/multilevel/gaps.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/tuning/energy_fit.cuh"
+#include "gpu/tuning/context_fit.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned count_blocks = 8;  ///< of a multiprocessor
+constexpr unsigned count_blocks = 8;  ///< per multiprocessor
 constexpr std::size_t all_contexts = 256;
 
-/// Counts the codes of 0 and of +-1 in each context.
+/// By context.
 __global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* contexts,
                                  std::uint64_t count, std::uint32_t radius, RareCodes* counts) {
   for (std::uint64_t i = ItemPolicy::first(); i < count; i += ItemPolicy::step()) {
@@ -29,7 +29,6 @@ __global__ void count_rare_codes(const QuantCode* codes, const std::uint8_t* con
   }
 }
 
-/// What is summed up over a pass while it is quantised.
 struct PassSums {
   std::uint64_t outliers;
   std::int64_t errors;  ///< see QuantiseTask
@@ -114,8 +113,7 @@ class MultilevelEncoder final : public PassEncoder {
 
   std::vector<CodedPass> finish() override { return std::move(coded_); }
 
-  /// What coding the frame takes, about, without doing all of it: in a trial all passes are one
-  /// level, and missing points are coded, too.
+  /// Estimate: all passes form one level, and missing points are coded.
   std::uint64_t cost(const AnsParams& params) {
     const PassRange all{0, frame_.passes()};
     if (coding_.predicts_by_contexts()) {
@@ -153,7 +151,7 @@ class MultilevelEncoder final : public PassEncoder {
   QuantCode* codes(int number) const { return codes_ + frame_.start(number); }
   std::uint8_t* contexts(int number) const { return contexts_ + frame_.start(number); }
 
-  /// The sets of all passes in one piece of memory that is cleared at once.
+  /// In one zeroed block of memory.
   std::vector<RankedBits> make_outlier_sets() {
     std::vector<RankedBits> sets(passes());
     std::uint64_t blocks = 0;
@@ -204,7 +202,7 @@ class MultilevelEncoder final : public PassEncoder {
     return task;
   }
 
-  /// Quantises the pass again, knowing how rare other codes than 0 are in each context.
+  /// Quantises again with dead zones by context.
   void quantise_with_dead_zone(int number) {
     const PassRange pass{number, number + 1};
     RememberedWeights remembered = remembered_;
@@ -224,7 +222,7 @@ class MultilevelEncoder final : public PassEncoder {
     quantise_pass(gpu_, frame_.view(number), task);
   }
 
-  /// Per context, how far from the prediction, in steps, nothing is coded.
+  /// In steps, by context.
   std::vector<T> zones_of(int number) {
     const std::uint64_t points = frame_.pass(number).points;
     auto* const counts = gpu_.take_zeroed<RareCodes>(all_contexts);
@@ -239,8 +237,8 @@ class MultilevelEncoder final : public PassEncoder {
     return zones;
   }
 
-  /// Hashes the coarse lattice, if the range has the pass that follows it. What is returned gives
-  /// that pass the hash, after the next wait.
+  /// Hashes the coarse lattice before the pass that follows it. Call the result after the next
+  /// wait.
   std::function<void()> start_lattice_hash(PassRange range) {
     for (int number = range.first; number < range.end; ++number) {
       if (!frame_.follows_coarse_lattice(number)) continue;
@@ -270,7 +268,7 @@ class MultilevelEncoder final : public PassEncoder {
     }
   }
 
-  /// Gives each of these passes a section, those without bytes none.
+  /// Empty sections are omitted.
   void add(PassRange range, SectionId id, const std::vector<std::vector<std::byte>>& sections) {
     std::vector<std::byte> all;
     for (const auto& bytes : sections) all.insert(all.end(), bytes.begin(), bytes.end());
@@ -301,7 +299,7 @@ class MultilevelEncoder final : public PassEncoder {
     return symbols;
   }
 
-  /// From here on codes and contexts are those of points that are not missing.
+  /// Removes missing points from codes and contexts.
   void close_gaps() {
     gaps_ = Gaps(gpu_, frame_, input_.missing);
     if (!gaps_.any()) return;
@@ -316,7 +314,6 @@ class MultilevelEncoder final : public PassEncoder {
     contexts_ = contexts;
   }
 
-  /// Codes all levels at once.
   void encode_levels(const AnsParams& params) {
     std::vector<LevelSymbols> symbols;
     for (const PassRange& level : levels()) symbols.push_back(symbols_of(level));
@@ -330,7 +327,7 @@ class MultilevelEncoder final : public PassEncoder {
     }
   }
 
-  /// By a coder that knows no contexts. It reads whole words.
+  /// Without contexts; reads whole words.
   void encode_pass(int number) {
     const PassSymbols pass = symbols_of(number);
     auto* const codes = gpu_.take<QuantCode>(pass.count);
@@ -354,12 +351,12 @@ class MultilevelEncoder final : public PassEncoder {
   const MultilevelParams& params_;
   FrameInput<T> input_;
   LevelFrame<T> frame_;
-  const std::uint8_t* bounds_;       ///< of the frame's points; null: they have the frame's own
+  const std::uint8_t* bounds_;       ///< of the frame's points; null: the frame's bound
   QuantCode* codes_;                 ///< by pass and code position
-  std::uint8_t* contexts_;           ///< of the same
-  Gaps gaps_;                        ///< that have been closed
-  PassSums* sums_;                   ///< of each pass, on the device
-  const PassSums* found_ = nullptr;  ///< the same when a pass was predicted last
+  std::uint8_t* contexts_;           ///< likewise
+  Gaps gaps_;                        ///< closed ones
+  PassSums* sums_;                   ///< by pass, on the device
+  const PassSums* found_ = nullptr;  ///< as of the last prediction
   std::vector<RankedBits> outliers_;
   RememberedWeights remembered_;
   std::vector<CodedPass> coded_;

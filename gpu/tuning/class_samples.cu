@@ -10,7 +10,6 @@ namespace {
 
 constexpr unsigned sample_threads = 128;
 
-/// Completes the row of sample k, whose unknowns are there.
 template <class T>
 __device__ void keep(const ClassSample<T>& sample, std::uint32_t k, const Observation& seen) {
   double* const row = sample.row(k);
@@ -19,14 +18,14 @@ __device__ void keep(const ClassSample<T>& sample, std::uint32_t k, const Observ
   sample.curvature_keys[k] = curvature_key(seen.curvature, sample.bound);
 }
 
-/// Fills the last block of 32 samples.
+/// Pads the last block of 32 samples.
 template <class T>
 __device__ void keep_none(const ClassSample<T>& sample, std::uint32_t k) {
   for (std::uint32_t i = 0; i < sample.unknowns; ++i) sample.row(k)[i * sum_lanes] = 0;
   keep(sample, k, {});
 }
 
-/// Observes samples, one a thread.
+/// One thread per sample.
 template <class T>
 __global__ void __launch_bounds__(sample_threads)
     observe_samples(const ClassSample<T>* samples, const T* values) {

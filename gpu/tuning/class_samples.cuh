@@ -11,30 +11,28 @@
 
 namespace cuszi::gpu {
 
-/// The sampled points of a class (compare cpu::Observations), where they are on the device.
+/// Sampled points of a class on the device (compare cpu::Observations).
 template <class T>
 struct ClassSample {
   const ClassPlan<T>* plan;
   Grid grid;
-  std::uint32_t samples;  ///< 0: the class is not looked at
+  std::uint32_t samples;  ///< 0: not sampled
   std::uint32_t unknowns;
-  double bound;                  ///< by which it is fitted
-  Shares preset;                 ///< of its unknowns
-  double* values;                ///< 32 samples side by side: their unknowns and own_rows more
-  std::uint8_t* curvature_keys;  ///< of each
+  double bound;                  ///< see fit_bound()
+  Shares preset;                 ///< by unknown
+  double* values;                ///< 32 samples side by side, unknowns and own_rows each
+  std::uint8_t* curvature_keys;  ///< by sample
 
   __device__ std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(ceil_div(samples, sum_lanes));
   }
-  /// What a sample has beside its unknowns: its target, whether it takes part, and room for its
-  /// weight in a fit and its part of the noise.
+  /// Rows after the unknowns: target, used, weight, noise.
   static constexpr unsigned own_rows = 4;
 
-  /// Numbers of a block of 32 samples.
   __device__ double* block(std::uint32_t number) const {
     return values + std::size_t{number} * (unknowns + own_rows) * sum_lanes;
   }
-  /// Where those of a sample begin; each is sum_lanes after the one before.
+  /// Elements are sum_lanes apart.
   __device__ double* row(std::uint32_t sample) const {
     return block(sample / sum_lanes) + sample % sum_lanes;
   }
@@ -50,12 +48,11 @@ struct ClassSample {
   }
 };
 
-/// Samples of all classes of a frame with some parameters, those of the first ones first.
+/// Samples of all classes, for several parameters.
 template <class T>
 class ClassSamples {
  public:
-  /// Plans the classes, and takes room for as many samples of each as `wanted(its points, its
-  /// stencil)` says.
+  /// wanted(points, stencil) is the number of samples of a class.
   template <class Wanted>
   ClassSamples(DeviceContext& gpu, std::span<const MultilevelParams> params,
                const FrameInput<T>& frame, const Wanted& wanted)
@@ -74,11 +71,11 @@ class ClassSamples {
     take_samples();
   }
 
-  /// Observes all samples, their neighbours as they are; missing ones are NaN.
+  /// Missing values are NaN.
   void observe(const T* values);
 
   std::size_t classes() const { return samples_.size(); }
-  /// The classes with params[i], on the host.
+  /// On the host.
   std::span<ClassPlan<T>> plans_of(std::size_t i) const {
     return {plans_ + firsts_[i], plans_ + firsts_[i + 1]};
   }
@@ -99,13 +96,12 @@ class ClassSamples {
             nullptr};
   }
 
-  /// Room for the plans of all classes; returns the schedules that these are of.
   std::vector<Schedule> take_plans(std::span<const MultilevelParams> params);
   void take_samples();
 
   DeviceContext& gpu_;
-  ClassPlan<T>* plans_ = nullptr;       ///< of all classes, page-locked
-  std::vector<std::size_t> firsts_{0};  ///< classes with each of the parameters, and where all end
+  ClassPlan<T>* plans_ = nullptr;       ///< page-locked
+  std::vector<std::size_t> firsts_{0};  ///< classes of each parameter set, and the end
   std::vector<ClassSample<T>> samples_;
   std::uint32_t most_samples_ = 0;
   ClassSample<T>* on_device_ = nullptr;

@@ -5,27 +5,25 @@ namespace cuszi::gpu {
 
 namespace {
 
-// Every step of a round is a launch for all classes: one thread block each would leave most of a
-// device idle.
+// Each step of a round is one launch for all classes, to fill the device.
 
 constexpr unsigned stencil_threads = 256;
-constexpr unsigned sum_warps = 4;   ///< of a block that sums up equations
-constexpr unsigned read_ahead = 4;  ///< samples of a lane: warps are few, and would wait for each
+constexpr unsigned sum_warps = 4;   ///< of a block that sums equations
+constexpr unsigned read_ahead = 4;  ///< samples per lane: few warps, so latency must overlap
 static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 
-/// The fit of a class on its way.
 struct ClassFit {
   StencilEquations equations;
-  Shares shares;     ///< of the round before
-  double noise;      ///< of restored neighbours, see core's add_noise()
-  BinScales scales;  ///< of what the shares leave
+  Shares shares;     ///< of the previous round
+  double noise;      ///< see core's add_noise()
+  BinScales scales;  ///< of the residuals
   BinScales of_preset;
   std::uint8_t bins[curvature_keys];
   std::uint32_t used;
-  bool goes_on;  ///< there is something to fit, and every round had a solution
+  bool goes_on;  ///< false without unknowns or after a singular round
 };
 
-/// core's tree_sum() of a value per lane; in lane 0.
+/// tree_sum() of the lanes; in lane 0.
 __device__ double warp_tree_sum(double value) {
   for (unsigned half = sum_lanes / 2; half != 0; half /= 2) {
     value += __shfl_down_sync(~0U, value, half);
@@ -33,7 +31,7 @@ __device__ double warp_tree_sum(double value) {
   return value;
 }
 
-/// Begins with the shares of the preset; a block a class.
+/// Starts with the preset; one block per class.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     begin_fits(const ClassSample<T>* samples, std::uint32_t fewest, ClassFit* fits) {
@@ -64,8 +62,7 @@ __global__ void __launch_bounds__(stencil_threads)
   if (threadIdx.x < sample.unknowns) fit.shares[threadIdx.x] = sample.preset[threadIdx.x];
 }
 
-/// A block's part of the sums of core's BinScales, whose terms are added in halves: shared memory
-/// adds 32 bits at once.
+/// A block's part of BinScales. Halves of terms are added separately: shared atomics have 32 bits.
 class BinSums {
  public:
   __device__ void clear() {
@@ -91,7 +88,7 @@ class BinSums {
   std::uint32_t counts_[scale_bins];
 };
 
-/// cpu::bin_scales(), a thread a sample; leaves residuals where weights will be.
+/// One thread per sample; residuals replace weights.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     find_scales(const ClassSample<T>* samples, ClassFit* fits) {
@@ -112,8 +109,7 @@ __global__ void __launch_bounds__(stencil_threads)
   sums.add_to(fit.scales);
 }
 
-/// Makes weights and terms of the noise of residuals, a thread a sample, also of those that fill
-/// the last 32.
+/// One thread per sample, including padding.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
@@ -135,15 +131,14 @@ __global__ void __launch_bounds__(stencil_threads)
   sample.noise(k) = weight * neighbour_noise(residual, sample.bound);
 }
 
-/// Columns of the equations that a warp sums up for two rows at once. The column after the last
-/// unknown is the right side.
+/// Columns summed by a warp for two rows; the last column is the right side.
 struct EquationTile {
   static constexpr unsigned width = 5;
 
   unsigned row;
   unsigned column;
 
-  /// How many tiles an upper triangle has.
+  /// Tiles of an upper triangle.
   static CUSZI_HD unsigned count(unsigned unknowns) {
     unsigned tiles = 0;
     for (unsigned row = 0; row < unknowns; row += 2) tiles += in_row(row, unknowns);
@@ -161,14 +156,13 @@ struct EquationTile {
   }
 };
 
-/// What a tile reads of a sample.
 struct Factors {
   double weight;
   double rows[2];
   double columns[EquationTile::width];
 };
 
-/// The sums of a class's equations, over 32 samples after the other: lanes make the partial sums.
+/// Sums equations over blocks of 32 samples; lanes make partial sums.
 template <class T>
 class Summing {
  public:
@@ -178,7 +172,7 @@ class Summing {
   __device__ void sum_tile(const EquationTile& tile) {
     double sums[2][EquationTile::width] = {};
     const unsigned second = tile.row + 1 < n_ ? tile.row + 1 : tile.row;
-    unsigned columns[EquationTile::width];  // the last again where there are no more
+    unsigned columns[EquationTile::width];  // clamped to the last
 #pragma unroll
     for (unsigned j = 0; j < EquationTile::width; ++j) {
       columns[j] = (tile.column + j < n_ ? tile.column + j : n_) * sum_lanes;
@@ -260,7 +254,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 3)
   if (number == tiles) summing.sum_noise();
 }
 
-/// Solves the equations of a round, a warp a class.
+/// One warp per class.
 template <class T>
 __global__ void __launch_bounds__(32) solve_round(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ Uninitialised<StencilEquations> shared;
@@ -287,12 +281,11 @@ __global__ void __launch_bounds__(32) solve_round(const ClassSample<T>* samples,
   }
 }
 
-/// A share of a fit as it is stored.
 __device__ double stored_share(const ClassFit& fit, unsigned unknown) {
   return share_of(coefficient_of(fit.shares[unknown]));
 }
 
-/// The residuals' scales with the shares as they are stored, and with the preset.
+/// Scales of residuals by stored shares and by the preset.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     compare_with_preset(const ClassSample<T>* samples, ClassFit* fits) {
@@ -322,13 +315,12 @@ __global__ void __launch_bounds__(stencil_threads)
   of_preset.add_to(fit.of_preset);
 }
 
-/// The shares of a fit as coefficients.
 __device__ void keep_fit(const ClassFit& fit, unsigned unknowns, FittedClass& fitted) {
   for (unsigned i = 0; i < unknowns; ++i) fitted.coefficients[i] = coefficient_of(fit.shares[i]);
   fitted.count = unknowns;
 }
 
-/// Keeps the fits that pay, a warp a class: a lane for each bin of the fit, then of the preset.
+/// One warp per class: lanes for the bins of the fit, then of the preset.
 template <class T>
 __global__ void __launch_bounds__(32)
     keep_fits(const ClassSample<T>* samples, const ClassFit* fits, FittedClass* fitted) {
@@ -359,7 +351,7 @@ __global__ void __launch_bounds__(32)
   if (fit_pays(of_fit, sample.unknowns, of_preset)) keep_fit(fit, sample.unknowns, kept);
 }
 
-/// Sums up the errors of samples, a thread each.
+/// One thread per sample.
 template <class T>
 __global__ void __launch_bounds__(stencil_threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
@@ -394,8 +386,7 @@ __global__ void __launch_bounds__(stencil_threads)
   if (k == 0 && fit.goes_on) keep_fit(fit, sample.unknowns, result.fitted);
 }
 
-/// The fits of all classes, with cpu::solve_stencil() done. Classes with fewer samples than
-/// `fewest` are not fitted.
+/// Equals cpu::solve_stencil(); classes with fewer than `fewest` samples are not fitted.
 template <class T>
 ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());

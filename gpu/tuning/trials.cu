@@ -12,7 +12,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// A box of an array, along its four axes, slowest first.
+/// Slowest axis first.
 struct BoxInArray {
   Index4 first{0, 0, 0, 0};
   Index4 count{1, 1, 1, 1};
@@ -31,7 +31,6 @@ struct BoxInArray {
     }
   }
 
-  /// The point of the array that is the i-th of the box.
   __device__ std::uint64_t point(std::uint64_t i) const {
     std::uint64_t from = 0;
     for (unsigned axis = max_axes; axis-- > 0;) {
@@ -42,7 +41,7 @@ struct BoxInArray {
   }
 };
 
-/// Boxes of equal extents; a row of blocks for each.
+/// One row of blocks per box.
 struct BoxesInArray {
   BoxInArray boxes[TrialPart::most_boxes];
   std::uint64_t points_of_box;
@@ -64,7 +63,6 @@ __global__ void crop_values(const T* values, BoxesInArray part, T* crop) {
   crop[blockIdx.y * part.points_of_box + i] = values[part.boxes[blockIdx.y].point(i)];
 }
 
-/// Sets the missing points of the boxes.
 __global__ void crop_missing(RankedBits missing, BoxesInArray part, RankedBits crop) {
   const std::uint64_t i = ItemPolicy::first();
   if (i >= part.points_of_box) return;
@@ -146,14 +144,13 @@ class GpuTrialSession final : public TrialSession {
     input.missing = *count != 0 ? missing : RankedBits{};
   }
 
-  /// Where trials are made one after the other, beside those of other tracks.
   struct Track {
     DeviceContext* gpu;
     FrameMemory memory;
   };
   static constexpr std::size_t most_tracks = 8;
 
-  /// These codings with coefficients fitted to the part.
+  /// Fitted to the part.
   std::vector<FrameCoding> fitted(std::span<const FrameCoding> candidates) {
     std::vector<FrameCoding> codings(candidates.begin(), candidates.end());
     std::vector<MultilevelParams*> all;
@@ -190,10 +187,10 @@ class GpuTrialSession final : public TrialSession {
 
   DeviceContext& gpu_;
   FrameInput<T> whole_;
-  const T* values_;      ///< without those that are missing
+  const T* values_;      ///< NaN if missing
   FrameInput<T> input_;  ///< the part
   Fits<T> part_fits_;
-  Fits<T>& fits_;  ///< to what is tried
+  Fits<T>& fits_;  ///< of the part
   std::vector<Track> tracks_;
 };
 

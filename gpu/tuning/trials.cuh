@@ -7,9 +7,8 @@
 
 namespace cuszi::gpu {
 
-/// Trials of parameters on a part of the frame, whose `values` come from without_missing(). If the
-/// part is the whole frame, its fits are `frame_fits`. The session may live only as long as `gpu`
-/// holds this frame.
+/// `values` come from without_missing(). Trials of the whole frame use `frame_fits`. The session
+/// must not outlive the frame in `gpu`.
 template <class T>
 std::unique_ptr<TrialSession> make_trial_session(DeviceContext& gpu, const TrialPart& part,
                                                  const FrameInput<T>& frame, const T* values,

@@ -53,18 +53,18 @@ __global__ void solve_equations(const StencilEquations* equations, SolvedRound* 
   *round = solve_round(*equations);
 }
 
-__global__ void add_samples(const EnergyFeatures* features, const std::uint8_t* magnitudes,
-                            std::uint64_t count, EnergyWeights before, EnergySums* all) {
+__global__ void add_samples(const Features* features, const std::uint8_t* magnitudes,
+                            std::uint64_t count, FeatureWeights before, ContextSums* all) {
   const std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (k >= count) return;
-  EnergySums mine;
-  mine.add(features[k], magnitudes[k], energy_fit_weight(weighted_sum(before, features[k])));
+  ContextSums mine;
+  mine.add(features[k], magnitudes[k], context_fit_weight(weighted_sum(before, features[k])));
   const auto add = [](std::int64_t* to, std::int64_t value) {
     atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
   };
-  for (unsigned i = 0; i < energy_features; ++i) {
+  for (unsigned i = 0; i < feature_count; ++i) {
     add(&all->right[i], mine.right[i]);
-    for (unsigned j = i; j < energy_features; ++j) add(&all->matrix[i][j], mine.matrix[i][j]);
+    for (unsigned j = i; j < feature_count; ++j) add(&all->matrix[i][j], mine.matrix[i][j]);
   }
 }
 
@@ -102,12 +102,12 @@ SolvedRound solve_on_device(const StencilEquations& equations) {
   return round.to_host().front();
 }
 
-EnergySums energy_sums_on_device(std::span<const EnergyFeatures> features,
-                                 std::span<const std::uint8_t> magnitudes,
-                                 const EnergyWeights& before) {
-  DeviceArray<EnergyFeatures> device_features(features);
+ContextSums context_sums_on_device(std::span<const Features> features,
+                                   std::span<const std::uint8_t> magnitudes,
+                                   const FeatureWeights& before) {
+  DeviceArray<Features> device_features(features);
   DeviceArray<std::uint8_t> device_magnitudes(magnitudes);
-  DeviceArray<EnergySums> sums(1);
+  DeviceArray<ContextSums> sums(1);
   const std::uint64_t count = features.size();
   add_samples<<<blocks_for(count), threads>>>(device_features.get(), device_magnitudes.get(), count,
                                               before, sums.get());

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/multilevel/code_position.hpp"
-#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/context_fit.hpp"
 #include "core/tuning/stencil_fit.hpp"
 
 namespace cuszi::test {
@@ -15,7 +15,7 @@ struct PointSteps {
   Index4 at;
   std::uint64_t code_position;
   T prediction;
-  EnergyFeatures features;
+  Features features;
   std::uint8_t context;
   Observation observed;
   Shares observation;
@@ -65,9 +65,9 @@ std::vector<PointSteps<T>> steps_on_device(const Grid& grid, const ClassPlan<T>&
                                            const ContextWeights& weights, std::span<const T> values,
                                            std::span<const std::uint8_t> magnitudes);
 SolvedRound solve_on_device(const StencilEquations& equations);
-/// The sums of a round of an energy fit, samples spread over threads in no order.
-EnergySums energy_sums_on_device(std::span<const EnergyFeatures> features,
-                                 std::span<const std::uint8_t> magnitudes,
-                                 const EnergyWeights& before);
+/// The sums of a round of a context fit, samples spread over threads in no order.
+ContextSums context_sums_on_device(std::span<const Features> features,
+                                   std::span<const std::uint8_t> magnitudes,
+                                   const FeatureWeights& before);
 
 }  // namespace cuszi::test

@@ -62,15 +62,15 @@ TEST_CASE("fits are the same on the host and on the device") {
     CHECK(round.shares == host.shares);
     CHECK(round.coefficients == host.coefficients);
 
-    std::vector<EnergyFeatures> features(5000);
+    std::vector<Features> features(5000);
     std::vector<std::uint8_t> magnitudes;
-    EnergySums sums;
-    for (EnergyFeatures& each : features) {
+    ContextSums sums;
+    for (Features& each : features) {
       for (auto& f : each) f = static_cast<std::int32_t>(random.below(max_slope + 1));
       magnitudes.push_back(static_cast<std::uint8_t>(random.below(1 + max_magnitude)));
-      sums.add(each, magnitudes.back(), energy_fit_weight(weighted_sum(default_weights, each)));
+      sums.add(each, magnitudes.back(), context_fit_weight(weighted_sum(default_weights, each)));
     }
-    const EnergySums other = energy_sums_on_device(features, magnitudes, default_weights);
+    const ContextSums other = context_sums_on_device(features, magnitudes, default_weights);
     CHECK(other.matrix == sums.matrix);
     CHECK(other.right == sums.right);
   }

@@ -1,5 +1,5 @@
 #include "gpu/runtime/copies.hpp"
-#include "gpu/tuning/energy_fit.cuh"
+#include "gpu/tuning/context_fit.cuh"
 #include "tests/gpu/multilevel_steps.hpp"
 
 namespace cuszi::test {

@@ -5,7 +5,7 @@
 #include "core/field/mask.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/multilevel/multilevel.hpp"
-#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/context_fit.hpp"
 
 namespace cuszi::test {
 

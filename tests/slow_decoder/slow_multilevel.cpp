@@ -1,7 +1,7 @@
 #include "core/base/bytes.hpp"
 #include "core/field/sparse_list.hpp"
 #include "core/multilevel/code_position.hpp"
-#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/context_fit.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {
@@ -79,8 +79,7 @@ class MultilevelDecoder {
 
   std::uint8_t context_at(const Point& point, const std::vector<ContextWeights>& weights) const {
     const std::uint32_t group = point.plan.points.group;
-    const EnergyFeatures features =
-        features_of(point.plan, point.at, magnitudes_.data() + point.offset);
+    const Features features = features_of(point.plan, point.at, magnitudes_.data() + point.offset);
     return context_of(weights.at(group), group, weighted_sum(weights.at(group).weights, features));
   }
 

@@ -1,6 +1,6 @@
 #include "core/coders/ans_chain.hpp"
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "cpu_ref/coders/ans.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "core/base/error.hpp"
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/multilevel/code_position.hpp"
-#include "cpu_ref/multilevel/energy_fit.hpp"
+#include "cpu_ref/multilevel/context_fit.hpp"
 #include "cpu_ref/tuning/stencil_fit.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
@@ -16,7 +16,7 @@ namespace cuszi::test {
 
 namespace {
 
-using cpu::EnergySample;
+using cpu::ContextSample;
 using cpu::Observations;
 
 bool agree(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
@@ -125,16 +125,16 @@ StencilEquations equations_of_warps(const MadeFit& fit, double bound, const Shar
 }
 
 /// Samples of a group whose features and magnitudes are as large as they can be, or small.
-EnergySample made_sample(std::size_t samples, bool is_extreme) {
+ContextSample made_sample(std::size_t samples, bool is_extreme) {
   Random random(samples);
-  EnergySample sample;
+  ContextSample sample;
   sample.points = samples;
   for (std::size_t k = 0; k < samples; ++k) {
-    EnergyFeatures f{};
-    for (unsigned i = 0; i < energy_features; ++i) {
+    Features f{};
+    for (unsigned i = 0; i < feature_count; ++i) {
       f.at(i) = is_extreme ? max_slope : static_cast<std::int32_t>(random.below(300));
     }
-    f[constant] = energy_one;
+    f[constant] = feature_one;
     sample.features.push_back(f);
     sample.magnitudes.push_back(
         static_cast<std::uint8_t>(is_extreme ? max_magnitude : random.below(8)));
@@ -281,64 +281,64 @@ TEST_CASE("equations are solved") {
   CHECK_FALSE(solve(equations, 0, x));
 }
 
-TEST_CASE("energy fits are the same for any order of the samples") {
-  const EnergySample sample = made_sample(5000, false);
-  const EnergySums sums = energy_sums(sample, default_weights);
-  EnergySample reversed = sample;
+TEST_CASE("context fits are the same for any order of the samples") {
+  const ContextSample sample = made_sample(5000, false);
+  const ContextSums sums = context_sums(sample, default_weights);
+  ContextSample reversed = sample;
   std::reverse(reversed.features.begin(), reversed.features.end());
   std::reverse(reversed.magnitudes.begin(), reversed.magnitudes.end());
-  const EnergySums other = energy_sums(reversed, default_weights);
+  const ContextSums other = context_sums(reversed, default_weights);
   CHECK(sums.matrix == other.matrix);
   CHECK(sums.right == other.right);
 }
 
-TEST_CASE("energy fits sum up every sample, whichever features it uses") {
-  for (unsigned unused = 0; unused < energy_features; ++unused) {
-    EnergySample sample = made_sample(500, false);
-    for (EnergyFeatures& features : sample.features) features[unused] = 0;
-    EnergySums expected;
+TEST_CASE("context fits sum up every sample, whichever features it uses") {
+  for (unsigned unused = 0; unused < feature_count; ++unused) {
+    ContextSample sample = made_sample(500, false);
+    for (Features& features : sample.features) features[unused] = 0;
+    ContextSums expected;
     for (std::size_t k = 0; k < sample.features.size(); ++k) {
       const std::int32_t sum = weighted_sum(default_weights, sample.features[k]);
-      expected.add(sample.features[k], sample.magnitudes[k], energy_fit_weight(sum));
+      expected.add(sample.features[k], sample.magnitudes[k], context_fit_weight(sum));
     }
-    const EnergySums sums = energy_sums(sample, default_weights);
+    const ContextSums sums = context_sums(sample, default_weights);
     CHECK(sums.matrix == expected.matrix);
     CHECK(sums.right == expected.right);
   }
 }
 
-TEST_CASE("sums of energy fits do not overflow") {
+TEST_CASE("sums of context fits do not overflow") {
   // Nothing is heavier than an estimate of 0.
-  const EnergyWeights nothing{};
-  CHECK(energy_fit_weight(0) < std::int64_t{1} << 26);
-  CHECK(energy_fit_weight(std::numeric_limits<std::int32_t>::min()) == energy_fit_weight(0));
-  CHECK(energy_fit_weight(std::numeric_limits<std::int32_t>::max()) == 1);
+  const FeatureWeights nothing{};
+  CHECK(context_fit_weight(0) < std::int64_t{1} << 26);
+  CHECK(context_fit_weight(std::numeric_limits<std::int32_t>::min()) == context_fit_weight(0));
+  CHECK(context_fit_weight(std::numeric_limits<std::int32_t>::max()) == 1);
   std::uint64_t different = 0;
   for (std::int64_t sum = -1; sum < 1 << 24; ++sum) {
     const auto estimate = static_cast<std::int32_t>(sum < 1 << 13 ? sum : sum + sum % 97);
     different +=
-        energy_fit_weight(estimate) != cpu::energy_fit_weight_by_doubles(estimate) ? 1U : 0U;
+        context_fit_weight(estimate) != cpu::context_fit_weight_by_doubles(estimate) ? 1U : 0U;
     if (sum > 1 << 16) sum += 6;
   }
   CHECK(different == 0);
-  CHECK(cpu::energy_fit_weight_by_doubles(std::numeric_limits<std::int32_t>::max()) == 1);
-  const EnergySums sums = energy_sums(made_sample(16384, true), nothing);
+  CHECK(cpu::context_fit_weight_by_doubles(std::numeric_limits<std::int32_t>::max()) == 1);
+  const ContextSums sums = context_sums(made_sample(16384, true), nothing);
   const double expected =
-      16384.0 * static_cast<double>(energy_fit_weight(0)) * max_slope * max_slope;
+      16384.0 * static_cast<double>(context_fit_weight(0)) * max_slope * max_slope;
   CHECK(expected < 9.2e18);
   CHECK(agree(static_cast<double>(sums.matrix[1][1]), expected));
 }
 
-TEST_CASE("an energy fit finds the weights that magnitudes were made with") {
-  EnergySample sample = made_sample(5000, false);
-  const EnergyWeights truth{200, 900, 300, 500, 100, 50, 20, 10, 0, 30};
+TEST_CASE("a context fit finds the weights that magnitudes were made with") {
+  ContextSample sample = made_sample(5000, false);
+  const FeatureWeights truth{200, 900, 300, 500, 100, 50, 20, 10, 0, 30};
   for (std::size_t k = 0; k < sample.features.size(); ++k) {
     const std::int32_t sum = weighted_sum(truth, sample.features[k]);
-    sample.magnitudes[k] = static_cast<std::uint8_t>((sum + (1 << 13)) >> energy_weight_bits);
+    sample.magnitudes[k] = static_cast<std::uint8_t>((sum + (1 << 13)) >> feature_weight_bits);
   }
-  EnergyWeights weights = default_weights;
-  for (int round = 0; round < 4; ++round) REQUIRE(solve(energy_sums(sample, weights), weights));
-  for (unsigned i = 1; i < energy_features; ++i) {
+  FeatureWeights weights = default_weights;
+  for (int round = 0; round < 4; ++round) REQUIRE(solve(context_sums(sample, weights), weights));
+  for (unsigned i = 1; i < feature_count; ++i) {
     CHECK(std::abs(weights.at(i) - truth.at(i)) <= 20);
   }
 }

@@ -1,4 +1,4 @@
-#include "cpu_ref/multilevel/energy_points.hpp"
+#include "cpu_ref/multilevel/context_points.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 #include "cpu_ref/tuning/class_samples.hpp"
 #include "tests/support/catch.hpp"
@@ -8,7 +8,7 @@
 // The loops of the reference work on rows, where core says what one point gets: prediction() and
 // features_of(). Every row of random schedules is done both ways and compared bit by bit. So a row
 // path that adds up taps in another order, forgets a border or counts a feature twice fails here:
-// doubling the gradient in RowEnergy::weigh_slopes, for one, breaks the second test alone.
+// doubling the gradient in RowFeatures::weigh_slopes, for one, breaks the second test alone.
 
 namespace cuszi::test {
 
@@ -57,8 +57,8 @@ void for_each_row(const FramePlan<T>& frame, const Visit& visit) {
   }
 }
 
-EnergyWeights random_weights(Random& random) {
-  EnergyWeights weights{};
+FeatureWeights random_weights(Random& random) {
+  FeatureWeights weights{};
   for (std::int16_t& w : weights) {
     if (!random.one_in(4)) w = static_cast<std::int16_t>(random.below(65536));
   }
@@ -112,14 +112,13 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
     const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
     const RandomValues<TestType> random_values(random, lattice.dims.count());
     const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
-    const EnergyWeights weights = random_weights(random);
+    const FeatureWeights weights = random_weights(random);
     for_each_row(frame, [&](const ClassPlan<TestType>& plan, const Row& row) {
       std::int32_t sums[cpu::row_points];
-      cpu::RowEnergy<TestType>(frame.grid, plan).estimate(known, row, weights, sums);
+      cpu::RowFeatures<TestType>(frame.grid, plan).weigh(known, row, weights, sums);
       for (std::size_t k = 0; k < row.count; ++k) {
         const auto p = point_of_row(frame, plan, row, k, known.values);
-        const EnergyFeatures features =
-            features_of(plan, p, known.magnitudes + (p.value - known.values));
+        const Features features = features_of(plan, p, known.magnitudes + (p.value - known.values));
         REQUIRE_EACH(sums[k] == weighted_sum(weights, features));
         ++compared;
       }
@@ -137,8 +136,8 @@ TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", f
     const RandomValues<TestType> random_values(random, lattice.dims.count());
     const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
     for (const ClassPlan<TestType>& plan : frame.classes) {
-      using Points = cpu::PointEnergy<TestType>;
-      const Points energy(frame.grid, plan);
+      using Points = cpu::PointFeatures<TestType>;
+      const Points points_at(frame.grid, plan);
       const cpu::Raster raster(plan.points.count);
       std::vector<typename Points::Place> places;
       for (std::uint64_t k = 0; k < plan.points.points(); ++k) {
@@ -146,11 +145,11 @@ TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", f
         REQUIRE(position_of(plan.points, raster(k)) == at);
         places.push_back({at, offset_of(frame.grid, at)});
       }
-      std::vector<EnergyFeatures> features(places.size());
+      std::vector<Features> features(places.size());
       for (std::size_t first = 0; first < places.size();) {
         const std::size_t count =
             std::min<std::size_t>(1 + random.below(Points::most_points), places.size() - first);
-        energy.features(known, std::span(places).subspan(first, count), features.data() + first);
+        points_at.features(known, std::span(places).subspan(first, count), features.data() + first);
         first += count;
       }
       for (std::size_t k = 0; k < places.size(); ++k) {

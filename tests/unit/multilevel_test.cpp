@@ -67,7 +67,7 @@ TEST_CASE("whatever a pass looks at is known before it starts") {
       for (const Pass& pass : schedule.passes) {
         for (const PointClass& c : schedule.classes_of(pass)) {
           const Stencil stencil = stencil_of(params.lattice, params.reach, c);
-          const EnergyTaps energy = energy_taps(params.lattice, c);
+          const ContextTaps taps = context_taps_of(params.lattice, c);
           for_each_point(schedule.grid, c, [&](const Index4& at, std::uint64_t point) {
             const PointAt<const double*> p{schedule.grid, c, at, known.data() + point};
             double sum = 0;
@@ -78,7 +78,7 @@ TEST_CASE("whatever a pass looks at is known before it starts") {
                 sum += group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
               }
             }
-            for (const Tap& tap : energy.all()) sum += *near_part(p, tap);
+            for (const Tap& tap : taps.all()) sum += *near_part(p, tap);
             REQUIRE(sum == sum);
           });
         }
@@ -122,7 +122,7 @@ TEST_CASE("planned classes have the taps that their own places ask for") {
         for (const ClassPlan<float>& c : plan.classes) {
           INFO(dims.to_string() << ", reach " << reach << ", class " << c.points.index);
           REQUIRE(are_same(c.stencil, stencil_of(params.lattice, reach, c.points)));
-          REQUIRE(are_same(c.energy, energy_taps(params.lattice, c.points)));
+          REQUIRE(are_same(c.context_taps, context_taps_of(params.lattice, c.points)));
         }
       }
     }

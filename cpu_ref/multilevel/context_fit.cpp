@@ -1,4 +1,4 @@
-#include "cpu_ref/multilevel/energy_fit.hpp"
+#include "cpu_ref/multilevel/context_fit.hpp"
 
 #include <array>
 #include <utility>
@@ -6,18 +6,18 @@
 #include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/base/raster.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
-#include "cpu_ref/multilevel/energy_points.hpp"
+#include "cpu_ref/multilevel/context_points.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
 
-/// Adds the points of a class, of whose group the sample is.
+/// Samples a class of the group.
 template <class T>
 void add_class(const Grid& grid, const ClassPlan<T>& c, const Known<T>& known, const Mask& mask,
-               std::uint64_t wanted, EnergySample& sample) {
-  using Points = PointEnergy<T>;
-  const Points energy(grid, c);
+               std::uint64_t wanted, ContextSample& sample) {
+  using Points = PointFeatures<T>;
+  const Points points_at(grid, c);
   const Raster raster(c.points.count);
   const std::uint64_t all = c.points.points();
   std::array<typename Points::Place, Points::most_points> places;
@@ -29,7 +29,7 @@ void add_class(const Grid& grid, const ClassPlan<T>& c, const Known<T>& known, c
     if (count != places.size() && k + 1 != wanted) continue;
     const std::size_t first = sample.features.size();
     sample.features.resize(first + count);
-    energy.features(known, std::span(places).first(count), sample.features.data() + first);
+    points_at.features(known, std::span(places).first(count), sample.features.data() + first);
     for (std::size_t i = 0; i < count; ++i) {
       sample.magnitudes.push_back(known.magnitudes[places[i].point]);
     }
@@ -38,14 +38,14 @@ void add_class(const Grid& grid, const ClassPlan<T>& c, const Known<T>& known, c
 }
 
 template <class T>
-EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint32_t group,
-                          const Known<T>& known, const Mask& mask) {
-  EnergySample sample;
+ContextSample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint32_t group,
+                           const Known<T>& known, const Mask& mask) {
+  ContextSample sample;
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
     if (c.points.group == group) sample.points += c.points.points();
   }
   const auto wanted = [&](const ClassPlan<T>& c) {
-    return energy_sample(c.points.points(), sample.points);
+    return context_sample(c.points.points(), sample.points);
   };
   std::uint64_t samples = 0;
   for (const ClassPlan<T>& c : plan.classes_of(pass)) {
@@ -59,7 +59,6 @@ EnergySample sample_group(const FramePlan<T>& plan, const Pass& pass, std::uint3
   return sample;
 }
 
-/// token_of_magnitude() of every one.
 std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
   std::array<std::uint8_t, max_magnitude + 1> tokens{};
   for (unsigned m = 0; m < tokens.size(); ++m) {
@@ -68,17 +67,16 @@ std::array<std::uint8_t, max_magnitude + 1> tokens_of_magnitudes() {
   return tokens;
 }
 
-/// A sample feature by feature, so that loops over its points vectorise; without the features that
-/// no point has, what these add to sums is 0.
+/// Features by column, for vectorised loops. Features that are 0 everywhere are left out.
 class SampleColumns {
  public:
-  explicit SampleColumns(const EnergySample& sample)
+  explicit SampleColumns(const ContextSample& sample)
       : sample_(sample), points_(sample.features.size()) {
-    EnergyFeatures any{};
-    for (const EnergyFeatures& features : sample.features) {
-      for (unsigned i = 0; i < energy_features; ++i) any[i] |= features[i];
+    Features any{};
+    for (const Features& features : sample.features) {
+      for (unsigned i = 0; i < feature_count; ++i) any[i] |= features[i];
     }
-    for (unsigned i = 0; i < energy_features; ++i) {
+    for (unsigned i = 0; i < feature_count; ++i) {
       if (any[i] != 0) used_.push_back(i);
     }
     columns_.resize((used_.size() + 1) * points_);
@@ -91,14 +89,14 @@ class SampleColumns {
               columns_.begin() + static_cast<std::ptrdiff_t>(used_.size() * points_));
   }
 
-  EnergySums sums(const EnergyWeights& before) const {
+  ContextSums sums(const FeatureWeights& before) const {
     ColumnSums found;
     with_vectors([&](auto vectors) {
       for (std::size_t first = 0; first < points_; first += chunk) {
         add_chunk<decltype(vectors)::has_fma>(before, first, found);
       }
     });
-    EnergySums sums;
+    ContextSums sums;
     for (std::size_t i = 0; i < used_.size(); ++i) {
       sums.right.at(used_[i]) = found.sum(i, used_.size());
       for (std::size_t j = i; j < used_.size(); ++j) {
@@ -108,8 +106,8 @@ class SampleColumns {
     return sums;
   }
 
-  /// What the group would cost with contexts by these weights.
-  Cost cost(const EnergyWeights& weights) const {
+  /// Cost of the group with contexts by these weights.
+  Cost cost(const FeatureWeights& weights) const {
     std::vector<Counts> counts(contexts_per_group, Counts{});
     static const auto tokens = tokens_of_magnitudes();
     std::array<std::uint8_t, chunk> buckets;
@@ -126,18 +124,17 @@ class SampleColumns {
         ++counts[buckets[k]][tokens[sample_.magnitudes[first + k]]];
       }
     }
-    return energy_cost(std::move(counts), sample_.points);
+    return context_cost(std::move(counts), sample_.points);
   }
 
  private:
-  static constexpr std::size_t chunk = 256;  ///< points that are worked on at a time
-  static constexpr std::size_t most_rows = energy_features + 1;
-  static constexpr std::size_t tile = 4;  ///< columns whose sums stay in registers
+  static constexpr std::size_t chunk = 256;  ///< points per iteration
+  static constexpr std::size_t most_rows = feature_count + 1;
+  static constexpr std::size_t tile = 4;  ///< columns with sums in registers
   static constexpr std::size_t stride = most_rows + tile;
 
-  // A weight has 26 bits and a product of features at most 24. So that sums over 2^14 points stay
-  // exact in doubles, whose multiplications are quicker than those of integers of 64 bits, the
-  // halves of weights are summed up apart.
+  // Weights have 26 bits, products of features at most 24. Summing the halves of weights separately
+  // keeps sums over 2^14 points exact in doubles, which multiply faster than 64-bit integers.
   static constexpr int half = 1 << 13;
 
   struct ColumnSums {
@@ -149,8 +146,8 @@ class SampleColumns {
     }
   };
 
-  /// weighted_sum() of the points of a chunk; 0 behind the last one.
-  void estimate(const EnergyWeights& weights, std::size_t first, std::int32_t* sums) const {
+  /// Weighted sums of a chunk, padded with 0.
+  void estimate(const FeatureWeights& weights, std::size_t first, std::int32_t* sums) const {
     const std::size_t count = std::min(chunk, points_ - first);
     std::fill_n(sums, chunk, 0);
     for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -162,7 +159,7 @@ class SampleColumns {
   }
 
   template <bool has_fma>
-  void add_chunk(const EnergyWeights& before, std::size_t first, ColumnSums& found) const {
+  void add_chunk(const FeatureWeights& before, std::size_t first, ColumnSums& found) const {
     const std::size_t count = std::min(chunk, points_ - first);
     double rows[stride][chunk];
     for (std::size_t i = 0; i <= used_.size() + tile - 1; ++i) {
@@ -177,7 +174,7 @@ class SampleColumns {
     double low[chunk];
 #pragma omp simd
     for (std::size_t k = 0; k < chunk; ++k) {
-      const std::int32_t weight = energy_fit_weight_by_doubles(estimates[k]);
+      const std::int32_t weight = context_fit_weight_by_doubles(estimates[k]);
       const std::int32_t halves = weight / half;
       high[k] = halves;
       low[k] = weight - halves * half;
@@ -196,7 +193,6 @@ class SampleColumns {
     }
   }
 
-  /// Adds the products of a column with a few others.
   template <bool has_fma>
   static void add_tile(const double* column, const double (*others)[chunk], double* sums) {
     static_assert(tile == 4);
@@ -217,37 +213,35 @@ class SampleColumns {
     sums[3] += d;
   }
 
-  /// Exact, fused or not.
+  /// Exact either way.
   template <bool has_fma>
   static double product_and_sum(double a, double b, double sum) {
     if constexpr (has_fma) return __builtin_fma(a, b, sum);
     return sum + a * b;
   }
 
-  const EnergySample& sample_;
+  const ContextSample& sample_;
   std::size_t points_;
-  std::vector<unsigned> used_;         ///< features
-  std::vector<std::int32_t> columns_;  ///< of these, then of the magnitudes
+  std::vector<unsigned> used_;         ///< indices of features
+  std::vector<std::int32_t> columns_;  ///< used features, then magnitudes
 };
 
-/// The weights of a sample's own fit.
-EnergyWeights fit_sample(const SampleColumns& sample) {
-  EnergyWeights weights = default_weights;
-  for (int round = 0; round < energy_fit_rounds; ++round) {
+FeatureWeights fit_sample(const SampleColumns& sample) {
+  FeatureWeights weights = default_weights;
+  for (int round = 0; round < context_fit_rounds; ++round) {
     if (!solve(sample.sums(weights), weights)) break;
   }
   return weights;
 }
 
-/// `last`, none, or weights fitted to the sample, whichever cost least with their side information.
-ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& last) {
+ContextWeights choose_weights(const ContextSample& sample, const FeatureWeights& last) {
   if (sample.features.empty()) return {WeightsKind::remembered, last};
   const SampleColumns columns(sample);
   WeightCosts costs;
   costs.remembered = columns.cost(last);
   costs.none = columns.cost({});
-  EnergyWeights own{};
-  if (sample.features.size() >= fewest_energy_points) {
+  FeatureWeights own{};
+  if (sample.features.size() >= fewest_fitted_points) {
     own = fit_sample(columns);
     costs.own = columns.cost(own);
   }
@@ -256,7 +250,7 @@ ContextWeights choose_weights(const EnergySample& sample, const EnergyWeights& l
 
 }  // namespace
 
-EnergySums energy_sums(const EnergySample& sample, const EnergyWeights& before) {
+ContextSums context_sums(const ContextSample& sample, const FeatureWeights& before) {
   return SampleColumns(sample).sums(before);
 }
 
@@ -266,7 +260,7 @@ std::vector<ContextWeights> fit_weights(const FramePlan<T>& plan, const Pass& pa
                                         RememberedWeights& remembered) {
   std::vector<ContextWeights> weights;
   for_each_group(plan, pass, [&](const PointClass& first) {
-    EnergyWeights& last = remembered.of(first);
+    FeatureWeights& last = remembered.of(first);
     weights.push_back(choose_weights(sample_group(plan, pass, first.group, known, mask), last));
     if (weights.back().kind == WeightsKind::own) last = weights.back().weights;
   });

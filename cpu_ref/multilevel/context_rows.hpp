@@ -5,21 +5,21 @@
 #include <cstring>
 #include <limits>
 
-#include "core/multilevel/energy.hpp"
+#include "core/multilevel/context.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
 
 namespace cuszi::cpu {
 
-/// What an estimate is made from: values and magnitudes of quant-codes, so far as they are known.
+/// Restored values and magnitudes, as far as they are known.
 template <class T>
 struct Known {
   const T* values;
   const std::uint8_t* magnitudes;
 };
 
-/// root_feature() of every slope.
+/// By slope.
 inline constexpr auto root_features = [] {
   std::array<std::uint8_t, max_slope + 1> roots{};
   for (std::int32_t slope = 0; slope <= max_slope; ++slope) {
@@ -28,7 +28,6 @@ inline constexpr auto root_features = [] {
   return roots;
 }();
 
-/// slope_feature() of scaled slopes.
 template <class P>
 [[gnu::always_inline]] inline void slope_features(const P& scaled, std::int32_t* features) {
   using T = typename P::Value;
@@ -37,21 +36,19 @@ template <class P>
   for (std::size_t i = 0; i < P::size; ++i) features[i] = static_cast<std::int32_t>(low[i]);
 }
 
-/// Bytes behind the last magnitude that may be read, and are not looked at.
+/// Bytes after the last magnitude that may be read.
 inline constexpr std::size_t magnitudes_room = 128;
 
-/// Estimates the energy of the points of one class row by row; the sums are those of core's
-/// features_of().
+/// Weighted sums of features, row by row; equal to core's features_of().
 template <class T>
-class RowEnergy {
+class RowFeatures {
  public:
   /// Keeps references.
-  RowEnergy(const Grid& grid, const ClassPlan<T>& plan)
-      : grid_(grid), plan_(plan), points_(plan.points), taps_(grid, points_, plan.energy) {}
+  RowFeatures(const Grid& grid, const ClassPlan<T>& plan)
+      : grid_(grid), plan_(plan), points_(plan.points), taps_(grid, points_, plan.context_taps) {}
 
-  /// The weighted sums of a row's features.
-  void estimate(const Known<T>& known, const Row& row, const EnergyWeights& weights,
-                std::int32_t* out) {
+  void weigh(const Known<T>& known, const Row& row, const FeatureWeights& weights,
+             std::int32_t* out) {
     if (taps_.go_to(row)) find_taps_at_ends();
     with_vectors([&](auto vectors) {
       put_magnitudes(known.magnitudes, row, weights, out);
@@ -61,21 +58,20 @@ class RowEnergy {
   }
 
  private:
-  bool uses_slopes(const EnergyWeights& weights) const {
+  bool uses_slopes(const FeatureWeights& weights) const {
     return points_.order != 0 && (weights[gradient] != 0 || weights[roughness] != 0 ||
                                   weights[gradient_root] != 0 || weights[slice_error] != 0);
   }
 
-  /// Taps of the first and of the last point of the array's rows, and of one that is both, which
-  /// lack neighbours along the row.
+  /// Taps of the first and last point of rows, and of single points.
   enum End : std::size_t { first_of_row, last_of_row, only_of_row, ends };
 
-  using Offsets = RowTaps<EnergyTaps>::Offsets;
+  using Offsets = RowTaps<ContextTaps>::Offsets;
 
   void find_taps_at_ends() {
     const std::int64_t stride = stride_of(grid_, points_, 3);
-    for (unsigned i = 0; i < plan_.energy.all_taps(); ++i) {
-      const std::int64_t along = plan_.energy.taps[i][3] * stride;
+    for (unsigned i = 0; i < plan_.context_taps.all_taps(); ++i) {
+      const std::int64_t along = plan_.context_taps.taps[i][3] * stride;
       const std::int64_t offset = taps_.offset(i);
       at_ends_[first_of_row][i] = along < 0 ? offset - 2 * along : offset;
       at_ends_[last_of_row][i] = along > 0 ? offset - 2 * along : offset;
@@ -83,8 +79,8 @@ class RowEnergy {
     }
   }
 
-  /// The weighted sums of all but the slopes.
-  void put_magnitudes(const std::uint8_t* magnitudes, const Row& row, const EnergyWeights& weights,
+  /// Without slopes.
+  void put_magnitudes(const std::uint8_t* magnitudes, const Row& row, const FeatureWeights& weights,
                       std::int32_t* out) const {
     const std::uint64_t unit = reach_along_rows();
     const std::uint64_t last = row.at[3] + (row.count - 1) * points_.step[3];
@@ -104,26 +100,25 @@ class RowEnergy {
     put_inner_magnitudes(first + begin * points_.step[3], weights, out + begin, end - begin);
   }
 
-  /// How far taps go there.
   std::uint64_t reach_along_rows() const {
-    return std::min(plan_.energy_margins[3], points_.unit[3]);
+    return std::min(plan_.context_margins[3], points_.unit[3]);
   }
 
-  /// The weighted sum of all but the slopes of a point with its taps there.
+  /// Without slopes, for a point with the given taps.
   std::int32_t of_magnitudes(const std::uint8_t* magnitude, const Offsets& offsets,
-                             const EnergyWeights& weights) const {
-    EnergyFeatures f{};
-    f[constant] = energy_one;
-    for (unsigned g = 0; g < plan_.energy.size; ++g) {
-      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+                             const FeatureWeights& weights) const {
+    Features f{};
+    f[constant] = feature_one;
+    for (unsigned g = 0; g < plan_.context_taps.size; ++g) {
+      for (unsigned i = plan_.context_taps.begin(g); i < plan_.context_taps.end(g); ++i) {
         f[direct + g] += magnitude[offsets[i]];
       }
     }
     return weighted_sum(weights, f);
   }
 
-  /// Writes the weighted magnitudes of points that have all neighbours along the row.
-  void put_inner_magnitudes(const std::uint8_t* first, const EnergyWeights& weights,
+  /// For points with all neighbours along the row.
+  void put_inner_magnitudes(const std::uint8_t* first, const FeatureWeights& weights,
                             std::int32_t* out, std::size_t count) const {
     const std::uint64_t step = points_.step[3];
     switch (step) {
@@ -137,11 +132,11 @@ class RowEnergy {
     }
   }
 
-  /// Points whose magnitudes are summed up side by side.
+  /// Points per vector of magnitudes.
   static constexpr std::size_t block_points = 16;
 
   template <class Lane>
-  void put_blocks(const std::uint8_t* first, const EnergyWeights& weights, std::int32_t* out,
+  void put_blocks(const std::uint8_t* first, const FeatureWeights& weights, std::int32_t* out,
                   std::size_t count) const {
     for (std::size_t k = 0; k < count; k += block_points) {
       std::int32_t sums[block_points];
@@ -150,16 +145,16 @@ class RowEnergy {
     }
   }
 
-  /// A lane has the magnitude of a point in its low bits, and above what stands between it and the
-  /// next one.
+  /// Lanes hold magnitudes in their low bits; the bits above them cancel.
   template <class Lane>
-  void sum_block(const std::uint8_t* first, const EnergyWeights& weights, std::int32_t* out) const {
+  void sum_block(const std::uint8_t* first, const FeatureWeights& weights,
+                 std::int32_t* out) const {
     static_assert(std::endian::native == std::endian::little);
     static_assert(block_points * sizeof(Lane) <= magnitudes_room);
     using Lanes [[gnu::vector_size(block_points * sizeof(Lane))]] = Lane;
     using Sums [[gnu::vector_size(block_points * sizeof(std::int32_t))]] = std::int32_t;
-    Sums sums = Sums{} + weights[constant] * energy_one;
-    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+    Sums sums = Sums{} + weights[constant] * feature_one;
+    for (unsigned g = 0; g < plan_.context_taps.size; ++g) {
       const std::int32_t weight = weights[direct + g];
       if (weight == 0) continue;
       Lanes of_group{};
@@ -176,14 +171,14 @@ class RowEnergy {
   static constexpr unsigned slice_group = same_point - direct;
   static constexpr std::size_t most_slices = 2;
 
-  /// The columns beside the points of a row and of its enclosing slices.
+  /// Columns next to a row and its enclosing slices.
   struct ColumnsOfPart {
     NeighbourColumns<T> own;
     std::array<NeighbourColumns<T>, most_slices> slices;
   };
 
   template <class V>
-  void add_slopes_of_row(const T* values, const Row& row, const EnergyWeights& weights,
+  void add_slopes_of_row(const T* values, const Row& row, const FeatureWeights& weights,
                          std::int32_t* out) const {
     const std::size_t inside = row.count - (is_last_at_edge(row, points_, grid_) ? 1 : 0);
     const bool in_packs = inside >= Pack<T>::size && !has_slices_along_rows();
@@ -196,17 +191,16 @@ class RowEnergy {
       });
     }
     for (std::size_t k = in_packs ? inside : 0; k < row.count; ++k) {
-      EnergyFeatures f{};
+      Features f{};
       add_slopes(plan_, slopes_of(plan_, point_of(grid_, points_, row, values, k)), f);
       out[k] += weighted_sum(weights, f);
     }
   }
 
-  /// Adds the weighted slopes of the first `inside` points of a row, at least as many as a pack
-  /// has.
+  /// `inside` is at least a pack.
   template <class P, class Step>
   void add_slopes_of_packs(const T* values, const Row& row, std::size_t inside, Step step,
-                           const EnergyWeights& weights, std::int32_t* out) const {
+                           const FeatureWeights& weights, std::int32_t* out) const {
     std::size_t done = 0;
     while (done < inside) {
       const std::size_t first = std::min(done, inside - P::size);
@@ -219,15 +213,14 @@ class RowEnergy {
   }
 
   bool has_slices_along_rows() const {
-    return plan_.energy.taps_of(slice_group) != 0 &&
-           plan_.energy.taps[plan_.energy.begin(slice_group)][3] != 0;
+    return plan_.context_taps.taps_of(slice_group) != 0 &&
+           plan_.context_taps.taps[plan_.context_taps.begin(slice_group)][3] != 0;
   }
 
-  /// Computes the weighted slopes of `count` points, at least as many as a pack has. All of them
-  /// have neighbours at distance 1 along the row.
+  /// `count` is at least a pack. All points have neighbours at distance 1 along the row.
   template <class P, class Step>
   void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
-                  const EnergyWeights& weights, std::int32_t* sums) const {
+                  const FeatureWeights& weights, std::int32_t* sums) const {
     ColumnsOfPart sides;
     if (points_.is_odd(3)) take_columns(values, row, first, count, step, sides);
     for_each_pack<P>(0, count, [&](std::size_t k) {
@@ -244,14 +237,13 @@ class RowEnergy {
     };
     take(values, {-1, 2}, sides.own);
     const PointAt<const T*> p{grid_, points_, row.at, values};
-    const unsigned begin = plan_.energy.begin(slice_group);
-    for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
-      take(near_part(p, plan_.energy.taps[i]), {0, 1}, sides.slices.at(i - begin));
+    const unsigned begin = plan_.context_taps.begin(slice_group);
+    for (unsigned i = begin; i < plan_.context_taps.end(slice_group); ++i) {
+      take(near_part(p, plan_.context_taps.taps[i]), {0, 1}, sides.slices.at(i - begin));
     }
   }
 
-  /// slopes_of() a pack of points, of which the first is the k-th of those beside which the columns
-  /// are.
+  /// slopes_of() for a pack from the k-th column on.
   template <class P, class Values>
   Slopes<P> slopes_of_pack(const PointAt<Values>& p, const ColumnsOfPart& sides,
                            std::size_t k) const {
@@ -269,9 +261,9 @@ class RowEnergy {
                column(sides.own, -1) + column(sides.own, 2));
     }
     P errors = T{0};
-    const unsigned begin = plan_.energy.begin(slice_group);
-    for (unsigned i = begin; i < plan_.energy.end(slice_group); ++i) {
-      const Values slice = near_part(p, plan_.energy.taps[i]);
+    const unsigned begin = plan_.context_taps.begin(slice_group);
+    for (unsigned i = begin; i < plan_.context_taps.end(slice_group); ++i) {
+      const Values slice = near_part(p, plan_.context_taps.taps[i]);
       P sum = T{0};
       for (unsigned axis = 0; axis < 3; ++axis) {
         if (!points_.is_odd(axis)) continue;
@@ -284,9 +276,9 @@ class RowEnergy {
     return sums.with(errors);
   }
 
-  /// The weighted sums of the features of slopes, which are those of core's add_slopes().
+  /// add_slopes() with weights.
   template <class P>
-  void weigh_slopes(const Slopes<P>& s, const EnergyWeights& weights, std::int32_t* sums) const {
+  void weigh_slopes(const Slopes<P>& s, const FeatureWeights& weights, std::int32_t* sums) const {
     constexpr std::size_t size = P::size;
     std::int32_t gradients[size];
     std::int32_t roughnesses[size];
@@ -312,7 +304,7 @@ class RowEnergy {
   const Grid& grid_;
   const ClassPlan<T>& plan_;
   const PointClass& points_;
-  RowTaps<EnergyTaps> taps_;
+  RowTaps<ContextTaps> taps_;
   std::array<Offsets, ends> at_ends_{};
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "gpu/multilevel/energy.cuh"
+#include "gpu/multilevel/context.cuh"
 
 namespace cuszi::gpu {
 
-/// fill_contexts() for the passes of cubes and slices (see cube_point.cuh).
+/// fill_contexts() for cubes and slices (cube_point.cuh).
 template <class T>
 void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts);

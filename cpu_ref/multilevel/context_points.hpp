@@ -1,40 +1,39 @@
 #pragma once
 
-#include "core/multilevel/energy.hpp"
-#include "cpu_ref/multilevel/energy_rows.hpp"
+#include "core/multilevel/context.hpp"
+#include "cpu_ref/multilevel/context_rows.hpp"
 #include "cpu_ref/multilevel/neighbours.hpp"
 
 namespace cuszi::cpu {
 
-/// core's features_of() any points of one class, as many at a time as a pack has.
+/// features_of() for points of a class, a pack at a time.
 template <class T>
-class PointEnergy {
+class PointFeatures {
  public:
   static constexpr std::size_t most_points = Pack<T>::size;
 
-  /// A point of the class.
   struct Place {
     Index4 at;            ///< in the array
-    std::uint64_t point;  ///< of the array
+    std::uint64_t point;  ///< index in the array
   };
 
   /// Keeps references.
-  PointEnergy(const Grid& grid, const ClassPlan<T>& plan)
+  PointFeatures(const Grid& grid, const ClassPlan<T>& plan)
       : grid_(grid), plan_(plan), points_(plan.points) {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       strides_[axis] = stride_of(grid, points_, axis);
     }
-    for (unsigned i = 0; i < plan.energy.all_taps(); ++i) {
-      taps_[i] = Nearby::steps_of(plan.energy.taps[i]);
+    for (unsigned i = 0; i < plan.context_taps.all_taps(); ++i) {
+      taps_[i] = Nearby::steps_of(plan.context_taps.taps[i]);
     }
   }
 
-  void features(const Known<T>& known, std::span<const Place> places, EnergyFeatures* out) const {
+  void features(const Known<T>& known, std::span<const Place> places, Features* out) const {
     Nearby nearby[most_points];
     for (std::size_t k = 0; k < places.size(); ++k) {
       nearby[k] = Nearby(grid_, points_, strides_, places[k].at);
       out[k] = {};
-      out[k][constant] = energy_one;
+      out[k][constant] = feature_one;
       add_magnitudes(known.magnitudes + places[k].point, nearby[k], out[k]);
     }
     if (points_.order != 0) add_slopes(known.values, places, nearby, out);
@@ -44,20 +43,18 @@ class PointEnergy {
   using Nearby = NearOffsets<1>;
   using TapSteps = Nearby::TapSteps;
 
-  void add_magnitudes(const std::uint8_t* magnitude, const Nearby& nearby,
-                      EnergyFeatures& f) const {
-    for (unsigned g = 0; g < plan_.energy.size; ++g) {
+  void add_magnitudes(const std::uint8_t* magnitude, const Nearby& nearby, Features& f) const {
+    for (unsigned g = 0; g < plan_.context_taps.size; ++g) {
       std::int32_t sum = 0;
-      for (unsigned i = plan_.energy.begin(g); i < plan_.energy.end(g); ++i) {
+      for (unsigned i = plan_.context_taps.begin(g); i < plan_.context_taps.end(g); ++i) {
         sum += magnitude[nearby(taps_[i])];
       }
       f[direct + g] = sum;
     }
   }
 
-  /// Adds the slopes of all points to their features; slopes are summed in packs.
   void add_slopes(const T* values, std::span<const Place> places, const Nearby* nearby,
-                  EnergyFeatures* out) const {
+                  Features* out) const {
     SlopeSums<T, Pack<T>> sums;
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (!points_.is_odd(axis)) continue;
@@ -74,13 +71,13 @@ class PointEnergy {
     }
     Pack<T> errors = T{0};
     constexpr unsigned slices = same_point - direct;
-    for (unsigned i = plan_.energy.begin(slices); i < plan_.energy.end(slices); ++i) {
+    for (unsigned i = plan_.context_taps.begin(slices); i < plan_.context_taps.end(slices); ++i) {
       errors += errors_in_slice(values, places, nearby, taps_[i]);
     }
     put_slopes(sums.with(errors), places.size(), out);
   }
 
-  /// What is 3 to the left and to the right.
+  /// Values at -3 and 3.
   T far_sum(unsigned axis, const Place& place, const T* value) const {
     const std::uint64_t distance = 3 * points_.unit[axis];
     if (place.at[axis] >= distance && place.at[axis] + distance < grid_.extents[axis]) {
@@ -105,8 +102,7 @@ class PointEnergy {
     return fabs(Pack<T>::load(middle) - Pack<T>::load(around) * plan_.near_share);
   }
 
-  /// core's add_slopes().
-  void put_slopes(const Slopes<Pack<T>>& s, std::size_t count, EnergyFeatures* out) const {
+  void put_slopes(const Slopes<Pack<T>>& s, std::size_t count, Features* out) const {
     std::int32_t gradients[most_points];
     std::int32_t roughnesses[most_points];
     std::int32_t errors[most_points];
@@ -125,7 +121,7 @@ class PointEnergy {
   const ClassPlan<T>& plan_;
   const PointClass& points_;
   std::array<std::int64_t, max_axes> strides_{};
-  std::array<TapSteps, EnergyTaps::most_taps> taps_{};
+  std::array<TapSteps, ContextTaps::most_taps> taps_{};
 };
 
 }  // namespace cuszi::cpu

@@ -1,4 +1,4 @@
-#include "core/tuning/energy_fit.hpp"
+#include "core/tuning/context_fit.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,11 +10,11 @@ namespace cuszi {
 
 namespace {
 
-void put_weights(const EnergyWeights& weights, ByteWriter& out) {
+void put_weights(const FeatureWeights& weights, ByteWriter& out) {
   for (const std::int16_t w : weights) out.varint(zigzag(w));
 }
 
-Cost size_of_weights(const EnergyWeights& weights) {
+Cost size_of_weights(const FeatureWeights& weights) {
   ByteWriter out;
   put_weights(weights, out);
   return (out.size() * 8) << cost_bits;
@@ -22,22 +22,22 @@ Cost size_of_weights(const EnergyWeights& weights) {
 
 }  // namespace
 
-std::uint64_t energy_sample(std::uint64_t points, std::uint64_t of_group) {
+std::uint64_t context_sample(std::uint64_t points, std::uint64_t of_group) {
   const auto most = std::clamp<std::uint64_t>(of_group / 8, 2048, 8192);
   return of_group <= most ? points : ceil_div(most * points, of_group);
 }
 
-bool solve(const EnergySums& sums, EnergyWeights& weights) {
-  EnergyEquations equations;
-  equations.unknowns = energy_features;
-  for (unsigned i = 0; i < energy_features; ++i) put_row(sums, i, equations);
-  std::array<double, energy_features> solution{};
-  if (!solve(equations, energy_ridge, solution)) return false;
-  std::transform(solution.begin(), solution.end(), weights.begin(), energy_weight_of);
+bool solve(const ContextSums& sums, FeatureWeights& weights) {
+  ContextEquations equations;
+  equations.unknowns = feature_count;
+  for (unsigned i = 0; i < feature_count; ++i) put_row(sums, i, equations);
+  std::array<double, feature_count> solution{};
+  if (!solve(equations, context_ridge, solution)) return false;
+  std::transform(solution.begin(), solution.end(), weights.begin(), feature_weight_of);
   return true;
 }
 
-Cost energy_cost(std::vector<Counts> by_bucket, std::uint64_t points) {
+Cost context_cost(std::vector<Counts> by_bucket, std::uint64_t points) {
   std::uint64_t samples = 0;
   for (const Counts& counts : by_bucket) {
     samples += std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -49,8 +49,8 @@ Cost energy_cost(std::vector<Counts> by_bucket, std::uint64_t points) {
   return ContextTables::fit(by_bucket).cost(by_bucket);
 }
 
-ContextWeights choose_weights(const WeightCosts& costs, const EnergyWeights& last,
-                              const EnergyWeights& own) {
+ContextWeights choose_weights(const WeightCosts& costs, const FeatureWeights& last,
+                              const FeatureWeights& own) {
   ContextWeights best{WeightsKind::remembered, last};
   Cost lowest = costs.remembered;
   const auto offer = [&](Cost cost, const ContextWeights& candidate) {
@@ -83,7 +83,7 @@ std::vector<ContextWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, 
   std::vector<ContextWeights> result;
   ByteReader in(bytes, "the context weights");
   for_each_group(plan, pass, [&](const PointClass& points) {
-    EnergyWeights& last = remembered.of(points);
+    FeatureWeights& last = remembered.of(points);
     ContextWeights& weights = result.emplace_back(ContextWeights{WeightsKind::remembered, last});
     if (bytes.empty()) return;
     weights.kind = in.get<WeightsKind>();

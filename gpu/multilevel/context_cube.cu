@@ -1,5 +1,5 @@
-#include "gpu/multilevel/energy_cube.cuh"
-#include "gpu/multilevel/energy_point.cuh"
+#include "gpu/multilevel/context_cube.cuh"
+#include "gpu/multilevel/context_point.cuh"
 #include "gpu/multilevel/region_of_class.cuh"
 #include "gpu/multilevel/vector_kernels.cuh"
 
@@ -10,14 +10,14 @@ namespace {
 template <class T>
 constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 
-/// The weighted sum of the features of the i-th of `points`, a thread's k-th point.
+/// For the i-th of `points`, the thread's k-th point.
 template <class Class, Borders borders, int count, class T>
-__device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights& weights,
-                                   const CubePoints<Class, borders, count, T>& points, int i,
-                                   const CubeReader<Class, std::uint8_t>& magnitudes,
-                                   const CubePlace& place, int k) {
-  EnergyFeatures f{};
-  f[constant] = energy_one;
+__device__ std::int32_t feature_sum(const ClassPlan<T>& plan, const FeatureWeights& weights,
+                                    const CubePoints<Class, borders, count, T>& points, int i,
+                                    const CubeReader<Class, std::uint8_t>& magnitudes,
+                                    const CubePlace& place, int k) {
+  Features f{};
+  f[constant] = feature_one;
   CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
   const Slopes<T> s = points.slopes(i, plan.near_share);
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
@@ -27,7 +27,6 @@ __device__ std::int32_t energy_sum(const ClassPlan<T>& plan, const EnergyWeights
   return weighted_sum(weights, f);
 }
 
-/// The contexts of a thread's points of a region.
 template <class Class, class T>
 __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelArray<T>& array,
                               const ClassPlan<T>& plan, const ContextWeights& weights,
@@ -44,13 +43,13 @@ __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelAr
       for (int k = 0; k < cube_points; ++k) {
         if (!tile.has(k)) continue;
         const CubePoints<Class, borders.value, 1, T> point(values, tile.place(), k);
-        put(k, energy_sum(plan, weights.weights, point, 0, magnitudes, tile.place(), k));
+        put(k, feature_sum(plan, weights.weights, point, 0, magnitudes, tile.place(), k));
       }
     } else {
       const CubePoints<Class, borders.value, cube_points, T> points(values, tile.place(), 0);
       CUSZI_UNROLL
       for (int k = 0; k < cube_points; ++k) {
-        put(k, energy_sum(plan, weights.weights, points, k, magnitudes, tile.place(), k));
+        put(k, feature_sum(plan, weights.weights, points, k, magnitudes, tile.place(), k));
       }
     }
   });

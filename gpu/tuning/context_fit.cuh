@@ -1,12 +1,11 @@
 #pragma once
 
-#include "gpu/multilevel/energy.cuh"
+#include "gpu/multilevel/context.cuh"
 
 namespace cuszi::gpu {
 
-/// Fits the context weights of the groups of each pass to samples; equals the CPU's
-/// choose_weights(). Own weights of a group are kept in `remembered`. The host waits once for all
-/// passes.
+/// Fits context weights of each pass to samples; equals the CPU's choose_weights(). Updates
+/// `remembered`. Waits once for all passes.
 template <class T>
 std::vector<std::vector<ContextWeights>> choose_weights(DeviceContext& gpu,
                                                         const LevelFrame<T>& frame,

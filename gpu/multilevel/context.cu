@@ -1,26 +1,24 @@
-#include "gpu/multilevel/energy.cuh"
-#include "gpu/multilevel/energy_cube.cuh"
-#include "gpu/multilevel/energy_point.cuh"
+#include "gpu/multilevel/context.cuh"
+#include "gpu/multilevel/context_cube.cuh"
+#include "gpu/multilevel/context_point.cuh"
 #include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
 
 namespace {
 
-/// What a block's threads share to sum up the features of a region's points.
 struct SummedSpots {
   std::int32_t sums[RegionShape::points];  ///< by code position
   SpotList others;
 };
 
-/// The weighted sums of all points of a region.
 template <class T>
 __device__ void sum_features(const PassView<T>& pass, const DeviceClass<T>& view,
-                             const Region& region, const EnergyWeights& weights,
+                             const Region& region, const FeatureWeights& weights,
                              SummedSpots& shared) {
   const LevelArray<T>& array = pass.array;
   look_at_spots(
-      pass, view, region, view.plan.energy_margins, shared.others,
+      pass, view, region, view.plan.context_margins, shared.others,
       [&](const std::uint64_t(&offsets)[spots_of_thread], unsigned which) {
         put_spots(pass, region, inner_sums(array, view, weights, offsets), which, shared.sums);
       },
@@ -30,7 +28,6 @@ __device__ void sum_features(const PassView<T>& pass, const DeviceClass<T>& view
       });
 }
 
-/// What a block's threads share to find the contexts of a region's points.
 struct ContextSpots {
   SummedSpots summed;
   Staged<std::uint8_t> staged;

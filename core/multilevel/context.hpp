@@ -12,56 +12,53 @@
 
 namespace cuszi {
 
-/// Contexts of `multilevel`: the bucket of an estimate of a quant-code's magnitude before it is
-/// known (the error energy of CALIC, Wu and Memon 1997), a linear combination of what its
-/// neighbours tell. Everything from the features on is integer, so that all backends agree.
-enum EnergyFeature : unsigned {
+/// Contexts of `multilevel` estimate the magnitude of a quant-code from its neighbours by a linear
+/// combination of integer features (compare the error energy of CALIC, Wu and Memon 1997).
+enum Feature : unsigned {
   constant,  ///< 16
-  direct,    ///< from here on sums of magnitudes over the groups of EnergyTaps
+  direct,    ///< this and the next four: sums of magnitudes by group of ContextTaps
   diagonal,
   parent,
   same_point,
   slices,
-  gradient,   ///< mean |f(1) - f(-1)| over the odd axes, in sixteenths of the level's bound
-  roughness,  ///< mean |f(1) + f(-1) - f(3) - f(-3)|, and how far the axes' splines disagree
+  gradient,   ///< mean |f(1) - f(-1)| over odd axes, in sixteenths of the level's bound
+  roughness,  ///< mean |f(1) + f(-1) - f(3) - f(-3)|, plus the spread of the axes' splines
   gradient_root,
-  slice_error,  ///< how wrong interpolation is at the same point of the enclosing slices
-  energy_features
+  slice_error,  ///< error of the near mean at the same point of the enclosing slices
+  feature_count
 };
 
-using EnergyFeatures = std::array<std::int32_t, energy_features>;
+using Features = std::array<std::int32_t, feature_count>;
 
 /// In units of 2^-14.
-using EnergyWeights = std::array<std::int16_t, energy_features>;
-inline constexpr int energy_weight_bits = 14;
+using FeatureWeights = std::array<std::int16_t, feature_count>;
+inline constexpr int feature_weight_bits = 14;
 
-inline constexpr std::int32_t energy_one = 16;  ///< 1.0 of a feature that is not a sum
-inline constexpr std::int32_t max_slope = 200 * energy_one;
-inline constexpr std::uint8_t max_magnitude = 64;  ///< larger ones count as this
+inline constexpr std::int32_t feature_one = 16;  ///< 1.0 of a feature
+inline constexpr std::int32_t max_slope = 200 * feature_one;
+inline constexpr std::uint8_t max_magnitude = 64;  ///< saturates
 
-/// Buckets are octaves of the estimate from 2^-8 on; a context is 16 times its group plus a bucket.
-inline constexpr unsigned energy_buckets = 16;
+/// Buckets are octaves of the weighted sum from 2^-8 on; a context is 16 x group + bucket.
+inline constexpr unsigned context_buckets = 16;
 inline constexpr unsigned contexts_per_group = 16;
 
-/// How many contexts the groups of a pass have. Where contexts are split, as many follow for points
-/// with bounds of their own, in the same order.
+/// If contexts are split, as many follow for points with their own bounds.
 inline std::size_t contexts_of(const Pass& pass) {
   return std::size_t{pass.groups} * contexts_per_group;
 }
 
 CUSZI_HD inline unsigned bucket_of(std::int32_t weighted_sum) {
-  const std::int32_t estimate = weighted_sum >> (energy_weight_bits - 8);
+  const std::int32_t estimate = weighted_sum >> (feature_weight_bits - 8);
   if (estimate <= 0) return 0;
   const unsigned octave = bit_width_of(static_cast<std::uint32_t>(estimate));
-  return octave < energy_buckets ? octave : energy_buckets - 1;
+  return octave < context_buckets ? octave : context_buckets - 1;
 }
 
-/// bucket_of() by the exponent of the estimate as a number of floating point, so that loops
-/// vectorise.
+/// bucket_of() by the exponent of a float; vectorises.
 inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
   constexpr float none = 0.5F;
-  constexpr auto last = static_cast<float>(1U << (energy_buckets - 2));
-  const auto estimate = static_cast<float>(weighted_sum >> (energy_weight_bits - 8));
+  constexpr auto last = static_cast<float>(1U << (context_buckets - 2));
+  const auto estimate = static_cast<float>(weighted_sum >> (feature_weight_bits - 8));
   const float raised = estimate > none ? estimate : none;
   const float clamped = raised < last ? raised : last;
   constexpr int mantissa_bits = 23;
@@ -69,22 +66,21 @@ inline std::uint8_t bucket_by_exponent(std::int32_t weighted_sum) {
                                    (std::bit_cast<std::uint32_t>(none) >> mantissa_bits));
 }
 
-CUSZI_HD inline std::int32_t weighted_sum(const EnergyWeights& weights,
-                                          const EnergyFeatures& features) {
+CUSZI_HD inline std::int32_t weighted_sum(const FeatureWeights& weights, const Features& features) {
   std::int32_t sum = 0;
-  for (unsigned i = 0; i < energy_features; ++i) sum += weights[i] * features[i];
+  for (unsigned i = 0; i < feature_count; ++i) sum += weights[i] * features[i];
   return sum;
 }
 
-/// A slope that has been divided by a sixteenth of the bound, as a feature.
+/// `scaled` is a slope over a sixteenth of the bound.
 template <class T>
 CUSZI_HD inline std::int32_t slope_feature(T scaled) {
   return scaled < static_cast<T>(max_slope) ? static_cast<std::int32_t>(scaled) : max_slope;
 }
 
-/// 16 sqrt(g / 16), rounded down.
+/// floor(16 sqrt(g / 16)).
 CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
-  const std::int32_t square = energy_one * slope;
+  const std::int32_t square = feature_one * slope;
   std::int32_t root = 0;
   for (std::int32_t bit = 128; bit != 0; bit /= 2) {
     if ((root + bit) * (root + bit) <= square) root += bit;
@@ -92,10 +88,10 @@ CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
   return root;
 }
 
-/// Weights to start from and for passes too small to fit.
-inline constexpr EnergyWeights default_weights{102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0};
+/// Start of fits, and for passes too small to fit.
+inline constexpr FeatureWeights default_weights{102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0};
 
-/// What a quant-code counts as in the estimates of its neighbours; missing points count as 0.
+/// Missing points have magnitude 0.
 CUSZI_HD inline std::uint8_t magnitude_of_code(QuantCode code, std::uint32_t radius) {
   const std::int32_t delta = static_cast<std::int32_t>(code) - static_cast<std::int32_t>(radius);
   const std::int32_t magnitude = delta < 0 ? -delta : delta;
@@ -108,7 +104,6 @@ CUSZI_HD inline float higher(float a, float b) { return a > b ? a : b; }
 CUSZI_HD inline double lower(double a, double b) { return a < b ? a : b; }
 CUSZI_HD inline double higher(double a, double b) { return a > b ? a : b; }
 
-/// What the features of slopes are made from, of a point or of what reads several.
 template <class V>
 struct Slopes {
   V slope;
@@ -117,7 +112,7 @@ struct Slopes {
   V errors;
 };
 
-/// Makes them, axis by axis, of the odd axes.
+/// Sums over the odd axes.
 template <class T, class V = T>
 struct SlopeSums {
   V slope = T{0};
@@ -125,7 +120,7 @@ struct SlopeSums {
   V low = std::numeric_limits<T>::max();
   V high = std::numeric_limits<T>::lowest();
 
-  /// The neighbours at -1 and 1 along an axis, and the sum of those at -3 and 3.
+  /// `far` is the sum of the values at -3 and 3.
   CUSZI_HD void add(const V& left, const V& right, const V& far) {
     using std::fabs;
     const V near = left + right;
@@ -138,7 +133,6 @@ struct SlopeSums {
   CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, curvature, high - low, errors}; }
 };
 
-/// How far the mean of the near neighbours is from the value in an enclosing slice.
 template <class T, class Values>
 CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const PointAt<Values>& p,
                                                const Tap& slice) {
@@ -155,7 +149,7 @@ CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const P
   return fabs(tap_value(p, slice) - sum * plan.near_share);
 }
 
-/// The slopes at a point of a class with odd axes.
+/// Needs odd axes.
 template <class T, class Values>
 CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
                                                   const PointAt<Values>& p) {
@@ -167,31 +161,30 @@ CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
   }
   ValueAt<Values> errors = 0;
   constexpr unsigned slices = same_point - direct;
-  for (unsigned i = plan.energy.begin(slices); i < plan.energy.end(slices); ++i) {
-    errors += error_in_slice(plan, p, plan.energy.taps[i]);
+  for (unsigned i = plan.context_taps.begin(slices); i < plan.context_taps.end(slices); ++i) {
+    errors += error_in_slice(plan, p, plan.context_taps.taps[i]);
   }
   return sums.with(errors);
 }
 
 template <class T>
-CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, EnergyFeatures& f) {
+CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, Features& f) {
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
   f[roughness] = slope_feature(s.curvature * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_feature(f[gradient]);
   f[slice_error] = slope_feature(s.errors * plan.slice_scale);
 }
 
-/// The features of a point, from the restored values and the magnitudes of codes around it, so far
-/// as they are known. `magnitude` reads the point's own.
+/// `magnitude` points to the point's own; only neighbours coded earlier are read.
 template <class T, class Values, class Codes>
-CUSZI_HD inline EnergyFeatures features_of(const ClassPlan<T>& plan, const PointAt<Values>& p,
-                                           const Codes& magnitude) {
+CUSZI_HD inline Features features_of(const ClassPlan<T>& plan, const PointAt<Values>& p,
+                                     const Codes& magnitude) {
   const PointAt<Codes> codes{p.grid, p.points, p.at, magnitude};
-  EnergyFeatures f{};
-  f[constant] = energy_one;
-  for (unsigned g = 0; g < plan.energy.size; ++g) {
-    for (unsigned i = plan.energy.begin(g); i < plan.energy.end(g); ++i) {
-      f[direct + g] += *near_part(codes, plan.energy.taps[i]);
+  Features f{};
+  f[constant] = feature_one;
+  for (unsigned g = 0; g < plan.context_taps.size; ++g) {
+    for (unsigned i = plan.context_taps.begin(g); i < plan.context_taps.end(g); ++i) {
+      f[direct + g] += *near_part(codes, plan.context_taps.taps[i]);
     }
   }
   if (plan.points.order != 0) add_slopes(plan, slopes_of(plan, p), f);
