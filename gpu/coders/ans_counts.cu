@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/coders/ans.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
 
@@ -8,12 +9,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-struct AnsCountPolicy {
-  static constexpr unsigned threads = 512;
-  static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned tile_codes = 1U << 16;
-  static constexpr unsigned most_bins = 48 * 1024 / sizeof(std::uint32_t);  ///< in shared memory
-};
 constexpr unsigned row = outlier_token + 1;  ///< counters of a context
 
 static_assert(sizeof(Counts) == token_count * sizeof(unsigned long long));

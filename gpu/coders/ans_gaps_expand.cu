@@ -2,6 +2,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "gpu/coders/ans_gaps.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
@@ -10,11 +11,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-struct ExpandPolicy {
-  static constexpr unsigned threads = 256;
-  static constexpr unsigned numbers = 4;  ///< per thread
-  static constexpr unsigned tile_numbers = threads * numbers;
-};
 constexpr std::uint64_t beyond = ~std::uint32_t{0};  ///< exceeds all positions
 
 struct ExpandTask {

@@ -1,4 +1,5 @@
 #include "gpu/coders/ans_gaps.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/tiled_ranges.cuh"
@@ -6,14 +7,6 @@
 namespace cuszi::gpu {
 
 namespace {
-
-struct FindPolicy {
-  static constexpr unsigned threads = 256;
-  static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned lane_codes = 16;
-  static constexpr unsigned tile_codes = threads * lane_codes;
-  static constexpr unsigned tile_numbers = 4096;
-};
 
 struct Table {
   const QuantCode* codes;

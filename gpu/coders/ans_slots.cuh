@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/coders/ans_chain.hpp"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
@@ -46,15 +47,6 @@ struct FrameSlots {
   std::uint32_t slots = 0;
 };
 
-/// One warp per segment for sequential steps; other work is split into tiles, one warp each.
-struct SegmentPolicy {
-  static constexpr unsigned threads = 256;
-  static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned encoder_threads = 64;
-  static constexpr unsigned decoder_threads = 32;  ///< one table in shared memory each
-  static constexpr unsigned rounds = 4;  ///< of 32 slots, whose raw bits are processed together
-  static constexpr std::uint32_t tile_steps = 64;  ///< of a segment's lanes
-};
 inline constexpr std::uint32_t segment_tiles = slots_of_lane / SegmentPolicy::tile_steps;
 
 /// Slots within the segment.

@@ -3,17 +3,12 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gpu/coders/codebook.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
-
-struct CodebookPolicy {
-  static constexpr std::uint32_t few_symbols = 4096;  ///< fit shared memory
-  static constexpr unsigned few_threads = 256;        ///< more make barriers slow
-  static constexpr unsigned many_threads = 1024;
-};
 
 /// Sort key of a leaf: count, then symbol. Absent symbols sort last.
 struct Leaf {

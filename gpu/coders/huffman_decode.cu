@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "gpu/coders/coder.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/field/chunk_index.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
@@ -10,16 +11,6 @@
 namespace cuszi::gpu {
 
 namespace {
-
-struct HuffmanDecodePolicy {
-  static constexpr unsigned most_threads = 512;  ///< per block
-  static constexpr unsigned blocks_of_multiprocessor = 2;
-  static constexpr unsigned group_threads = 128;  ///< that share chunks
-  /// Divergence makes a warp as slow as its slowest lane, so warps take few chunks while
-  /// multiprocessors have fewer warps than this.
-  static constexpr unsigned warps_of_multiprocessor = 16;
-  static constexpr unsigned table_threads = 128;
-};
 
 /// Up to `most` symbols whose codewords fit a window of the stream, packed in a word: symbols from
 /// the low bits on, then lengths.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/coders/coder.cuh"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/field/chunk_index.cuh"
 #include "gpu/runtime/launch.cuh"
 
@@ -8,13 +9,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-struct HuffmanEncodePolicy {
-  static constexpr unsigned threads = 256;
-  static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned packs = 4;  ///< per thread
-  static constexpr unsigned blocks_of_multiprocessor = 4;
-  static constexpr std::uint32_t most_shared_units = 8192;  ///< more would reduce occupancy
-};
 constexpr int usual_merge = 3;
 
 /// 2^merge symbols, loaded and merged at once.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/field/quantizer.hpp"
+#include "gpu/coders/tuning.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/tiled_ranges.cuh"
 
@@ -10,14 +11,7 @@ namespace cuszi::gpu {
 // table, warps rank within tiles.
 
 inline constexpr unsigned most_tables = 256;
-
-struct TableOrderPolicy {
-  static constexpr unsigned threads = most_tables;
-  static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned warp_codes = 512;
-  static constexpr unsigned tile_codes = warps * warp_codes;
-  static constexpr unsigned blocks_of_multiprocessor = 4;
-};
+static_assert(TableOrderPolicy::threads == most_tables);
 
 struct OrderedPass {
   const std::uint8_t* contexts = nullptr;

@@ -1,6 +1,6 @@
 #include "gpu/multilevel/context.cuh"
-#include "gpu/multilevel/context_cube.cuh"
 #include "gpu/multilevel/context_point.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 #include "gpu/runtime/copies.hpp"
 
 namespace cuszi::gpu {
@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 namespace {
 
 struct SummedSpots {
-  std::int32_t sums[RegionShape::points];  ///< by code position
+  std::int32_t sums[RegionPolicy::points];  ///< by code position
   SpotList others;
 };
 
@@ -50,7 +50,7 @@ __device__ void fill_region(const PassView<T>& pass, const DeviceClass<T>& view,
 }
 
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     contexts_kernel(__grid_constant__ const PassView<T> pass, const ContextWeights* weights,
                     std::uint8_t* contexts) {
   __shared__ ContextSpots shared;
@@ -59,9 +59,8 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
   });
 }
 
-constexpr unsigned small_pass_blocks = 64;
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     small_contexts_kernel(const SmallPassContexts<T>* passes) {
   __shared__ ContextSpots shared;
   __shared__ Uninitialised<SmallPassContexts<T>> shared_pass;
@@ -77,12 +76,10 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 template <class T>
 void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts) {
-  if (pass.geometry != Geometry::any) {
-    fill_cube_contexts(gpu, pass, weights, contexts);
-    return;
-  }
+  if (fits_vectors(pass, contexts)) return fill_vector_contexts(gpu, pass, weights, contexts);
+  if (pass.geometry != Geometry::any) return fill_cube_contexts(gpu, pass, weights, contexts);
   contexts_kernel<T>
-      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, weights, contexts);
+      <<<pass.grid, RegionPolicy::threads, 0, gpu.stream()>>>(pass, weights, contexts);
   check_launch("fill_contexts");
 }
 
@@ -93,9 +90,9 @@ void fill_contexts(DeviceContext& gpu, std::span<const SmallPassContexts<T>> pas
   for (const SmallPassContexts<T>& small : passes) {
     classes = std::max(classes, small.pass.class_count);
   }
-  const dim3 grid(small_pass_blocks, static_cast<unsigned>(passes.size()), classes);
-  small_contexts_kernel<T><<<grid, RegionShape::block_threads, 0, gpu.stream()>>>(
-      upload(gpu, passes.data(), passes.size()));
+  const dim3 grid(RegionPolicy::small_pass_blocks, static_cast<unsigned>(passes.size()), classes);
+  small_contexts_kernel<T>
+      <<<grid, RegionPolicy::threads, 0, gpu.stream()>>>(upload(gpu, passes.data(), passes.size()));
   check_launch("fill_contexts");
 }
 

@@ -10,9 +10,6 @@ template <class T>
 void fill_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                    std::uint8_t* contexts);
 
-/// Passes of up to so many points share a launch.
-inline constexpr std::uint64_t small_pass = 32768;
-
 template <class T>
 struct SmallPassContexts {
   PassView<T> pass;

@@ -1,14 +1,10 @@
-#include "gpu/multilevel/context_cube.cuh"
 #include "gpu/multilevel/context_point.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 #include "gpu/multilevel/region_of_class.cuh"
-#include "gpu/multilevel/vector_kernels.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
-
-template <class T>
-constexpr unsigned blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 
 /// For the i-th of `points`, the thread's k-th point.
 template <class Class, Borders borders, int count, class T>
@@ -56,7 +52,7 @@ __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelAr
 }
 
 template <class Classes, class T>
-__global__ void __launch_bounds__(RegionShape::block_threads, blocks_of_sm<T>)
+__global__ void __launch_bounds__(RegionPolicy::threads, CubePolicy::blocks_of_sm<T>)
     cube_contexts_kernel(__grid_constant__ const CubePass<Classes, T> pass,
                          const ContextWeights* weights, std::uint8_t* contexts) {
   __shared__ CubeStage<std::uint8_t> staged[2];
@@ -75,9 +71,8 @@ __global__ void __launch_bounds__(RegionShape::block_threads, blocks_of_sm<T>)
 template <class T>
 void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
                         std::uint8_t* contexts) {
-  if (fits_vectors(pass, contexts)) return fill_vector_contexts(gpu, pass, weights, contexts);
   with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
-    cube_contexts_kernel<<<cube.grid.blocks, RegionShape::block_threads, 0, gpu.stream()>>>(
+    cube_contexts_kernel<<<cube.grid.blocks, RegionPolicy::threads, 0, gpu.stream()>>>(
         cube, weights, contexts);
   });
   check_launch("fill_cube_contexts");

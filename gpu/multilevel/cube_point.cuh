@@ -7,14 +7,10 @@ namespace cuszi::gpu {
 
 // Prediction and features of classes of cubes (lattice axes z, y, x) and slices (z, x; perhaps with
 // enclosing slices along a layered axis), with a geometry known at compile time. Arrays have at
-// least `least_cube` points along each axis. Threads take `cube_points` consecutive points along z,
-// which share neighbours.
+// least `CubePolicy::least` points along each axis. Threads take `cube_points` consecutive points
+// along z, which share neighbours.
 
-inline constexpr std::uint64_t least_cube = 8;
-inline constexpr std::uint64_t most_cube = 65535;
-inline constexpr std::uint64_t most_cube_slices = 65535;  ///< along the two slowest axes
-inline constexpr std::uint64_t most_cube_points = std::uint64_t{1} << 29;
-inline constexpr int cube_points = RegionShape::points / RegionShape::block_threads;
+inline constexpr int cube_points = RegionPolicy::points / RegionPolicy::threads;
 
 /// `odd` is a mask of the axes z, y, x.
 template <unsigned odd, bool slice, bool enclosed = false>

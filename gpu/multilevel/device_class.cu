@@ -67,7 +67,7 @@ RegionShape RegionShape::of(const Grid& grid) {
   shape.tile1_bits = bits_of(grid.tile[1]);
   shape.tile2_bits = bits_of(grid.tile[2]);
   shape.tile3_bits = bits_of(grid.tile[3]);
-  shape.width_bits = bits_of(points) - shape.tile1_bits - shape.tile2_bits;
+  shape.width_bits = bits_of(RegionPolicy::points) - shape.tile1_bits - shape.tile2_bits;
   return shape;
 }
 
@@ -144,10 +144,12 @@ Geometry geometry_of(const Lattice& lattice, const DeviceClass<T>& view,
   // Launches have blocks for the slices of each class.
   const std::uint64_t classes = rank == 2 ? SliceClasses<false, false>::count : 1;
   const bool fits =
-      product(lattice.extents.begin(), lattice.extents.end()) <= most_cube_points &&
-      product(layout.extents.begin(), layout.extents.begin() + 2) * classes <= most_cube_slices &&
-      std::all_of(fastest, layout.extents.end(),
-                  [](std::uint64_t extent) { return extent >= least_cube && extent <= most_cube; });
+      product(lattice.extents.begin(), lattice.extents.end()) <= CubePolicy::most_points &&
+      product(layout.extents.begin(), layout.extents.begin() + 2) * classes <=
+          CubePolicy::most_slices &&
+      std::all_of(fastest, layout.extents.end(), [](std::uint64_t extent) {
+        return extent >= CubePolicy::least && extent <= CubePolicy::most;
+      });
   if (!fits) return Geometry::any;
   return rank == 2 ? Geometry::slice : Geometry::cube;
 }

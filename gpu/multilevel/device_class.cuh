@@ -4,6 +4,7 @@
 
 #include "core/multilevel/class_plan.hpp"
 #include "gpu/multilevel/level_array.cuh"
+#include "gpu/multilevel/tuning.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -11,9 +12,6 @@ namespace cuszi::gpu {
 /// Regions of thread blocks: boxes of whole tiles, consecutive in the pass. Edges are powers of
 /// two.
 struct RegionShape {
-  static constexpr unsigned points = 512;
-  static constexpr unsigned block_threads = 128;
-
   std::uint32_t tile1_bits = 0;  ///< regions have one tile along axes 1 and 2
   std::uint32_t tile2_bits = 0;
   std::uint32_t tile3_bits = 0;
@@ -192,15 +190,13 @@ __device__ PointPositions positions_of(const PassView<T>& pass, const DeviceClas
 /// A value per point of a region, exchanged between threads and code positions.
 template <class Value>
 struct Staged {
-  Value values[RegionShape::points];
+  Value values[RegionPolicy::points];
 
   __device__ void load(const Value* from, std::uint32_t count) {
-    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
-      values[i] = from[i];
+    for (std::uint32_t i = threadIdx.x; i < count; i += RegionPolicy::threads) values[i] = from[i];
   }
   __device__ void store(Value* to, std::uint32_t count) const {
-    for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
-      to[i] = values[i];
+    for (std::uint32_t i = threadIdx.x; i < count; i += RegionPolicy::threads) to[i] = values[i];
   }
 };
 
@@ -246,7 +242,7 @@ __device__ void share_out_regions(const PassView<T>& pass, const RegionWork& wor
 /// Calls f(spot, code position in the region) for this thread's points.
 template <class F>
 __device__ void for_each_spot(const RegionShape& shape, const Region& region, const F& f) {
-  for (std::uint32_t i = threadIdx.x; i < RegionShape::points; i += RegionShape::block_threads) {
+  for (std::uint32_t i = threadIdx.x; i < RegionPolicy::points; i += RegionPolicy::threads) {
     const Spot spot = spot_of(shape, region, i);
     if (spot.exists) f(spot, code_position_in_region(shape, region, spot));
   }

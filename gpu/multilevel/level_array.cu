@@ -5,11 +5,9 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned level_threads = 256;
-
 /// Threads x along rows, y over rows; blocks y take slices in turn, z parts of long rows.
 template <class T>
-__global__ void __launch_bounds__(level_threads)
+__global__ void __launch_bounds__(LevelPolicy::threads)
     refine_kernel(__grid_constant__ const LevelArray<T> from,
                   __grid_constant__ const LevelArray<T> to, Index4 factors) {
   const Index4& extents = from.layout.extents;
@@ -34,7 +32,7 @@ __global__ void __launch_bounds__(level_threads)
 
 /// One row per threadIdx.y.
 template <class T>
-__global__ void __launch_bounds__(level_threads)
+__global__ void __launch_bounds__(LevelPolicy::threads)
     join_rows_kernel(__grid_constant__ const LevelLayout layout, std::uint64_t rows, T* values) {
   extern __shared__ __align__(16) std::byte memory[];
   const auto width = static_cast<std::uint32_t>(layout.extents[3]);
@@ -67,7 +65,7 @@ LevelLayout level_layout(const Lattice& lattice, int level, ByteCount value_size
     original *= lattice.extents[axis];
   }
   const bool splits = lattice.roles[3] == AxisRole::lattice && layout.extents[3] > 1 &&
-                      layout.extents[3] * value_size <= longest_split_row_bytes;
+                      layout.extents[3] * value_size <= LevelPolicy::longest_split_row_bytes;
   if (splits) layout.odd = static_cast<std::uint32_t>(ceil_div(layout.extents[3], 2));
   return layout;
 }
@@ -80,10 +78,11 @@ void refine(DeviceContext& gpu, const Lattice& lattice, const LevelArray<T>& fro
     if (lattice.roles[axis] == AxisRole::lattice) factors[axis] = 2;
   }
   const Index4& extents = from.layout.extents;
-  const dim3 block(32, level_threads / 32);
-  const dim3 grid(blocks_for(extents[2], block.y),
-                  static_cast<unsigned>(std::min(extents[0] * extents[1], most_blocks_of_axis)),
-                  parts_of_row(extents[3]));
+  const dim3 block(32, LevelPolicy::threads / 32);
+  const dim3 grid(
+      blocks_for(extents[2], block.y),
+      static_cast<unsigned>(std::min(extents[0] * extents[1], LevelPolicy::most_blocks_of_axis)),
+      parts_of_row(extents[3]));
   refine_kernel<T><<<grid, block, 0, gpu.stream()>>>(from, to, factors);
   check_launch("refine");
 }
@@ -94,10 +93,11 @@ void join_rows(DeviceContext& gpu, const LevelLayout& layout, T* values) {
   const std::uint64_t rows = layout.extents[0] * layout.extents[1] * layout.extents[2];
   const ByteCount row_bytes = layout.extents[3] * sizeof(T);
   unsigned rows_of_block = 1;
-  while (rows_of_block < 8 && 2 * rows_of_block * row_bytes <= longest_split_row_bytes) {
+  while (rows_of_block < 8 &&
+         2 * rows_of_block * row_bytes <= LevelPolicy::longest_split_row_bytes) {
     rows_of_block *= 2;
   }
-  const dim3 block(level_threads / rows_of_block, rows_of_block);
+  const dim3 block(LevelPolicy::threads / rows_of_block, rows_of_block);
   join_rows_kernel<T>
       <<<blocks_for(rows, rows_of_block), block, rows_of_block * row_bytes, gpu.stream()>>>(
           layout, rows, values);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/multilevel/schedule.hpp"
+#include "gpu/multilevel/tuning.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -83,16 +84,11 @@ class LevelPointer {
   std::uint32_t odd_;
 };
 
-/// Split rows must fit shared memory to be joined.
-inline constexpr std::uint64_t longest_split_row_bytes = 32768;
-
-inline constexpr std::uint64_t most_blocks_of_axis = 65535;
-
 /// Blocks per row of `points` points; several only for rows of at least 4096 points per block.
 inline unsigned parts_of_row(std::uint64_t points) {
   constexpr std::uint64_t points_of_part = 4096;
   return static_cast<unsigned>(
-      std::clamp<std::uint64_t>(points / points_of_part, 1, most_blocks_of_axis));
+      std::clamp<std::uint64_t>(points / points_of_part, 1, LevelPolicy::most_blocks_of_axis));
 }
 
 /// `value_size` is in bytes.

@@ -1,5 +1,5 @@
 #include "gpu/multilevel/multilevel_cube_kernels.cuh"
-#include "gpu/multilevel/vector_kernels.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 
 namespace cuszi::gpu {
 
@@ -48,7 +48,7 @@ __device__ void restore_tiles(RegionOfClass<Class, T> tile, const LevelArray<T>&
 }
 
 template <class Classes, class T>
-__global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
+__global__ void __launch_bounds__(RegionPolicy::threads, CubePolicy::blocks_of_sm<T>)
     restore_cube_kernel(__grid_constant__ const CubePass<Classes, T> pass,
                         __grid_constant__ const RestoreTask<T> task) {
   __shared__ CubeShared<T> shared;
@@ -61,9 +61,8 @@ __global__ void __launch_bounds__(cube_threads, cube_blocks_of_sm<T>)
 
 template <class T>
 void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
-  if (fits_vectors(pass, task)) return restore_vectors(gpu, pass, task);
   with_cube_pass(gpu.device(), pass, [&](const auto& cube) {
-    restore_cube_kernel<<<cube.grid.blocks, cube_threads, 0, gpu.stream()>>>(cube, task);
+    restore_cube_kernel<<<cube.grid.blocks, RegionPolicy::threads, 0, gpu.stream()>>>(cube, task);
   });
   check_launch("restore_cube");
 }

@@ -1,14 +1,9 @@
 #pragma once
 
-#include "gpu/multilevel/multilevel_cube.cuh"
 #include "gpu/multilevel/multilevel_point.cuh"
 #include "gpu/multilevel/region_of_class.cuh"
 
 namespace cuszi::gpu {
-
-inline constexpr unsigned cube_threads = RegionShape::block_threads;
-template <class T>
-inline constexpr unsigned cube_blocks_of_sm = sizeof(T) == 4 ? 7 : 5;
 
 template <class T>
 struct CubeShared {
@@ -31,11 +26,11 @@ __device__ void predict_tile(const RegionOfClass<Class, T>& tile, const LevelArr
         T one[1];
         CubePoints<Class, borders.value, 1, T>(reader, tile.place(), k)
             .interpolate(reach, weights, one);
-        memory[k * cube_threads + threadIdx.x] = one[0];
+        memory[k * RegionPolicy::threads + threadIdx.x] = one[0];
       }
       CUSZI_UNROLL
       for (int k = 0; k < cube_points; ++k) {
-        expected[k] = memory[k * cube_threads + threadIdx.x];
+        expected[k] = memory[k * RegionPolicy::threads + threadIdx.x];
       }
     } else {
       CubePoints<Class, borders.value, cube_points, T>(reader, tile.place(), 0)

@@ -17,7 +17,7 @@ __device__ T predicted(const LevelArray<T>& array, const DeviceClass<T>& view, c
 
 template <class T>
 struct PredictedSpots {
-  T expected[RegionShape::points];  ///< by code position
+  T expected[RegionPolicy::points];  ///< by code position
   SpotList others;
 };
 

@@ -1,6 +1,6 @@
 #include "core/multilevel/code_position.hpp"
-#include "gpu/multilevel/multilevel_cube.cuh"
 #include "gpu/multilevel/multilevel_point.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 
 namespace cuszi::gpu {
 
@@ -12,7 +12,7 @@ __device__ void list_value(const LevelArray<T>& array, const PointPositions& at,
 }
 
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     quantise_kernel(__grid_constant__ const PassView<T> pass,
                     __grid_constant__ const QuantiseTask<T> task) {
   __shared__ Staged<QuantCode> codes;
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     restore_kernel(__grid_constant__ const PassView<T> pass,
                    __grid_constant__ const RestoreTask<T> task) {
   __shared__ Staged<QuantCode> codes;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     missing_positions_kernel(__grid_constant__ const PassView<T> pass, RankedBits missing,
                              std::uint8_t* is_missing) {
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(RegionShape::block_threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(RegionShape::block_threads)
+__global__ void __launch_bounds__(RegionPolicy::threads)
     split_contexts_kernel(__grid_constant__ const PassView<T> pass, const std::uint8_t* bounds,
                           std::uint8_t others, std::uint8_t* contexts) {
   for_each_region(pass, [&](const DeviceClass<T>& view, const Region& region) {
@@ -98,11 +98,9 @@ struct OriginalAt {
 
 template <class T>
 void quantise_pass(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task) {
-  if (pass.geometry != Geometry::any) {
-    quantise_cube(gpu, pass, task);
-    return;
-  }
-  quantise_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, task);
+  if (fits_vectors(pass, task)) return quantise_vectors(gpu, pass, task);
+  if (pass.geometry != Geometry::any) return quantise_cube(gpu, pass, task);
+  quantise_kernel<T><<<pass.grid, RegionPolicy::threads, 0, gpu.stream()>>>(pass, task);
   check_launch("quantise_pass");
 }
 
@@ -116,11 +114,9 @@ Bytes list_outliers(DeviceContext& gpu, const PassView<T>& pass, const T* origin
 
 template <class T>
 void restore_pass(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task) {
-  if (pass.geometry != Geometry::any) {
-    restore_cube(gpu, pass, task);
-    return;
-  }
-  restore_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, task);
+  if (fits_vectors(pass, task)) return restore_vectors(gpu, pass, task);
+  if (pass.geometry != Geometry::any) return restore_cube(gpu, pass, task);
+  restore_kernel<T><<<pass.grid, RegionPolicy::threads, 0, gpu.stream()>>>(pass, task);
   check_launch("restore_pass");
 }
 
@@ -128,14 +124,14 @@ template <class T>
 void find_missing_positions(DeviceContext& gpu, const PassView<T>& pass, const RankedBits& missing,
                             std::uint8_t* is_missing) {
   missing_positions_kernel<T>
-      <<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(pass, missing, is_missing);
+      <<<pass.grid, RegionPolicy::threads, 0, gpu.stream()>>>(pass, missing, is_missing);
   check_launch("find_missing_positions");
 }
 
 template <class T>
 void split_contexts(DeviceContext& gpu, const PassView<T>& pass, const std::uint8_t* bounds,
                     std::size_t others, std::uint8_t* contexts) {
-  split_contexts_kernel<T><<<pass.grid, RegionShape::block_threads, 0, gpu.stream()>>>(
+  split_contexts_kernel<T><<<pass.grid, RegionPolicy::threads, 0, gpu.stream()>>>(
       pass, bounds, static_cast<std::uint8_t>(others), contexts);
   check_launch("split_contexts");
 }

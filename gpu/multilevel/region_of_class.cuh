@@ -8,10 +8,6 @@ namespace cuszi::gpu {
 /// Thread blocks take runs of regions of a class along z. Grid x: regions along x; y: regions along
 /// y (cubes) or runs (slices); z: runs x slowest axis (cubes) or slices, class by class.
 struct CubeGrid {
-  static constexpr std::uint32_t longest_run = 4;
-  /// Per multiprocessor; fewer regions are not combined to runs.
-  static constexpr std::uint64_t enough_regions = 64;
-
   std::uint32_t run = 1;       ///< regions per thread block
   std::uint32_t runs = 0;      ///< per slice or cube
   std::uint32_t slabs = 0;     ///< blocks along z, per class
@@ -29,8 +25,8 @@ struct CubeGrid {
       }
     }
     if (regions[0] * regions[1] * regions[2] * regions[3] >=
-        device.multiprocessors * enough_regions)
-      run = longest_run;
+        device.multiprocessors * CubePolicy::enough_regions)
+      run = CubePolicy::longest_run;
     const bool is_slice = pass.geometry == Geometry::slice;
     runs = static_cast<std::uint32_t>(ceil_div(regions[is_slice ? 2 : 1], run));
     slabs = grid_of(regions[0] * (is_slice ? regions[1] : runs));
@@ -129,7 +125,7 @@ class RegionOfClass {
     const auto z = Class::is_slice ? static_cast<std::int32_t>(2 * cube_points * row_) : 0;
     const auto y = static_cast<std::int32_t>(2 * row_);
     const auto x = static_cast<std::int32_t>(2 * x_);
-    const bool is_full = points() == RegionShape::points;
+    const bool is_full = points() == RegionPolicy::points;
     if (!is_full || !is_inner(0, place_.z, z, last_z - z, place_.depth) ||
         (!Class::is_slice && !is_inner(1, place_.y, y, 6 - y, place_.height))) {
       f(std::integral_constant<Borders, Borders::all>{});
@@ -253,7 +249,7 @@ template <class Value>
 struct CubeStage {
   static constexpr std::uint32_t in_word = 8 / sizeof(Value);
 
-  alignas(8) Value values[RegionShape::points];
+  alignas(8) Value values[RegionPolicy::points];
 
   __device__ void load(const Value* from, std::uint32_t count) { copy(from, values, count); }
   __device__ void store(Value* to, std::uint32_t count) const { copy(values, to, count); }
@@ -262,16 +258,15 @@ struct CubeStage {
   __device__ static void copy(const Value* from, Value* to, std::uint32_t count) {
     const auto other =
         reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to);
-    if (other % 8 == 0 && count == RegionShape::points) {
+    if (other % 8 == 0 && count == RegionPolicy::points) {
       const auto* const words = reinterpret_cast<const std::uint64_t*>(from);
       auto* const out = reinterpret_cast<std::uint64_t*>(to);
-      for (std::uint32_t i = threadIdx.x; i < RegionShape::points / in_word;
-           i += RegionShape::block_threads) {
+      for (std::uint32_t i = threadIdx.x; i < RegionPolicy::points / in_word;
+           i += RegionPolicy::threads) {
         out[i] = words[i];
       }
     } else {
-      for (std::uint32_t i = threadIdx.x; i < count; i += RegionShape::block_threads)
-        to[i] = from[i];
+      for (std::uint32_t i = threadIdx.x; i < count; i += RegionPolicy::threads) to[i] = from[i];
     }
   }
 };

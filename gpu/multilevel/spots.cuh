@@ -4,7 +4,7 @@
 
 namespace cuszi::gpu {
 
-inline constexpr unsigned spots_of_thread = RegionShape::points / RegionShape::block_threads;
+inline constexpr unsigned spots_of_thread = RegionPolicy::points / RegionPolicy::threads;
 
 /// Numbers of several points, computed together: class data is read once, and memory latency
 /// overlaps.
@@ -72,7 +72,7 @@ class SpotValues {
 
 struct SpotList {
   std::uint32_t count;
-  std::uint16_t spots[RegionShape::points];
+  std::uint16_t spots[RegionPolicy::points];
 };
 
 /// Calls inner(offsets, which) for a thread's points; those in `which` are at least `margins`
@@ -82,7 +82,7 @@ template <class T, class Inner, class Edge>
 __device__ void look_at_spots(const PassView<T>& pass, const DeviceClass<T>& view,
                               const Region& region, const Index4& margins, SpotList& others,
                               const Inner& inner, const Edge& edge) {
-  constexpr unsigned step = RegionShape::block_threads;
+  constexpr unsigned step = RegionPolicy::threads;
   if (threadIdx.x == 0) others.count = 0;
   __syncthreads();
   std::uint64_t offsets[spots_of_thread];
@@ -123,7 +123,7 @@ __device__ void put_spots(const PassView<T>& pass, const Region& region,
   CUSZI_UNROLL
   for (unsigned i = 0; i < spots_of_thread; ++i) {
     if ((which >> i) % 2 == 0) continue;
-    const Spot spot = spot_of(pass.shape, region, threadIdx.x + i * RegionShape::block_threads);
+    const Spot spot = spot_of(pass.shape, region, threadIdx.x + i * RegionPolicy::threads);
     by_code_position[code_position_in_region(pass.shape, region, spot)] = values.of[i];
   }
 }

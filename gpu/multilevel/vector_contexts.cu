@@ -1,5 +1,5 @@
 #include "gpu/multilevel/context_point.cuh"
-#include "gpu/multilevel/vector_kernels.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 
 namespace cuszi::gpu {
 

@@ -1,17 +1,13 @@
-#include "gpu/multilevel/vector_kernels.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-/// Smaller levels are mostly faces, and launches are short.
-constexpr std::uint64_t least_vector_edge = 64;
-constexpr std::uint64_t least_vector_points = std::uint64_t{1} << 21;
-
 /// Inner tiles have all neighbours of their points.
 template <class T>
 TileAxis tile_axis(const PassView<T>& pass, const PointClass& points, unsigned axis) {
-  static_assert(least_vector_edge >= 32);
+  static_assert(VectorPolicy::least_edge >= 32);
   const std::uint64_t margin = points.is_odd(axis) ? static_cast<std::uint64_t>(pass.reach) : 2;
   const std::uint64_t extent = pass.array.layout.extents[axis];
   TileAxis tiles;
@@ -50,9 +46,9 @@ template <class T>
 bool has_vectors(const PassView<T>& pass) {
   const LevelLayout& layout = pass.array.layout;
   return pass.geometry == Geometry::cube && layout.extents[0] == 1 && layout.extents[3] % 8 == 0 &&
-         layout.points() > least_vector_points &&
+         layout.points() > VectorPolicy::least_points &&
          std::all_of(layout.extents.begin() + 1, layout.extents.end(),
-                     [](std::uint64_t extent) { return extent >= least_vector_edge; }) &&
+                     [](std::uint64_t extent) { return extent >= VectorPolicy::least_edge; }) &&
          is_aligned_for<Vec<T>>(pass.array.values);
 }
 

@@ -101,14 +101,6 @@ struct VectorClass {
   }
 };
 
-struct VectorPolicy {
-  static constexpr unsigned warps_x = 2;
-  static constexpr unsigned warps_y = 4;  ///< tiles along y, or at faces
-  static constexpr unsigned threads = 32 * warps_x * warps_y;
-  static constexpr unsigned vectors_of_warp = 8;  ///< along x, in rows of four y (or z)
-  static constexpr unsigned blocks_of_sm = 2;
-};
-
 /// Planes processed together.
 template <Tiles tiles>
 inline constexpr int planes_of = tiles == Tiles::inner ? 4 : 1;

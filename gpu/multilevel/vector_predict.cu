@@ -1,5 +1,5 @@
 #include "gpu/multilevel/multilevel_point.cuh"
-#include "gpu/multilevel/vector_kernels.cuh"
+#include "gpu/multilevel/pass_kernels.cuh"
 #include "gpu/multilevel/vector_prediction.cuh"
 
 namespace cuszi::gpu {

@@ -78,7 +78,7 @@ class MultilevelEncoder final : public PassEncoder {
     const ContextWeights* on_device = upload(gpu_, all.data(), all.size());
     std::vector<SmallPassContexts<T>> small;
     for (int number = passes.first; number < passes.end; ++number) {
-      if (frame_.pass(number).points <= small_pass) {
+      if (frame_.pass(number).points <= RegionPolicy::small_pass) {
         small.push_back({frame_.view(number), on_device, contexts(number)});
       } else {
         fill_contexts(gpu_, frame_.view(number), on_device, contexts(number));

@@ -3,12 +3,11 @@
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/class_samples.cuh"
+#include "gpu/tuning/tuning.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
-
-constexpr unsigned sample_threads = 128;
 
 template <class T>
 __device__ void keep(const ClassSample<T>& sample, std::uint32_t k, const Observation& seen) {
@@ -27,10 +26,10 @@ __device__ void keep_none(const ClassSample<T>& sample, std::uint32_t k) {
 
 /// One thread per sample.
 template <class T>
-__global__ void __launch_bounds__(sample_threads)
+__global__ void __launch_bounds__(StencilFitPolicy::observe_threads)
     observe_samples(const ClassSample<T>* samples, const T* values) {
   const ClassSample<T>& sample = samples[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * sample_threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * StencilFitPolicy::observe_threads + threadIdx.x;
   if (k >= sample.blocks() * sum_lanes) return;
   if (k >= sample.samples) {
     keep_none(sample, k);
@@ -88,9 +87,10 @@ void ClassSamples<T>::take_samples() {
 template <class T>
 void ClassSamples<T>::observe(const T* values) {
   if (most_samples_ == 0) return;
-  const dim3 grid(blocks_for(most_samples_ + sum_lanes, sample_threads),
+  const dim3 grid(blocks_for(most_samples_ + sum_lanes, StencilFitPolicy::observe_threads),
                   static_cast<unsigned>(samples_.size()));
-  observe_samples<<<grid, sample_threads, 0, gpu_.stream()>>>(on_device_, values);
+  observe_samples<<<grid, StencilFitPolicy::observe_threads, 0, gpu_.stream()>>>(on_device_,
+                                                                                 values);
   check_launch("observe_samples");
 }
 

@@ -1,5 +1,6 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/tuning/stencil_fit.cuh"
+#include "gpu/tuning/tuning.cuh"
 
 namespace cuszi::gpu {
 
@@ -7,9 +8,7 @@ namespace {
 
 // Each step of a round is one launch for all classes, to fill the device.
 
-constexpr unsigned stencil_threads = 256;
-constexpr unsigned sum_warps = 4;   ///< of a block that sums equations
-constexpr unsigned read_ahead = 4;  ///< samples per lane: few warps, so latency must overlap
+using Policy = StencilFitPolicy;
 static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 
 struct ClassFit {
@@ -33,14 +32,14 @@ __device__ double warp_tree_sum(double value) {
 
 /// Starts with the preset; one block per class.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
+__global__ void __launch_bounds__(Policy::threads)
     begin_fits(const ClassSample<T>* samples, std::uint32_t fewest, ClassFit* fits) {
   __shared__ std::uint32_t counts[curvature_keys];
   const ClassSample<T>& sample = samples[blockIdx.x];
   ClassFit& fit = fits[blockIdx.x];
   if (threadIdx.x < curvature_keys) counts[threadIdx.x] = 0;
   __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += stencil_threads) {
+  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += Policy::threads) {
     if (sample.takes_part(k)) atomicAdd(&counts[sample.curvature_keys[k]], 1U);
   }
   __syncthreads();
@@ -90,13 +89,13 @@ class BinSums {
 
 /// One thread per sample; residuals replace weights.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
+__global__ void __launch_bounds__(Policy::threads)
     find_scales(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ BinSums sums;
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * stencil_threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * Policy::threads >= sample.samples) return;
   sums.clear();
   if (k < sample.samples) {
     const double r =
@@ -111,12 +110,12 @@ __global__ void __launch_bounds__(stencil_threads)
 
 /// One thread per sample, including padding.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
+__global__ void __launch_bounds__(Policy::threads)
     make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
   __shared__ double scales[scale_bins];
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
   if (!fit.goes_on) return;
   if (threadIdx.x < scale_bins) {
     scales[threadIdx.x] = sample.bound * fit.scales.mean(threadIdx.x);
@@ -198,12 +197,12 @@ class Summing {
     };
     const std::uint32_t blocks = sample_.blocks();
     std::uint32_t b = 0;
-    for (; b + read_ahead <= blocks; b += read_ahead) {
-      Factors ahead[read_ahead];
+    for (; b + Policy::read_ahead <= blocks; b += Policy::read_ahead) {
+      Factors ahead[Policy::read_ahead];
 #pragma unroll
-      for (unsigned i = 0; i < read_ahead; ++i) ahead[i] = read(b + i);
+      for (unsigned i = 0; i < Policy::read_ahead; ++i) ahead[i] = read(b + i);
 #pragma unroll
-      for (unsigned i = 0; i < read_ahead; ++i) add(ahead[i]);
+      for (unsigned i = 0; i < Policy::read_ahead; ++i) add(ahead[i]);
     }
     for (; b < blocks; ++b) add(read(b));
 #pragma unroll
@@ -242,13 +241,13 @@ class Summing {
 };
 
 template <class T>
-__global__ void __launch_bounds__(32 * sum_warps, 3)
+__global__ void __launch_bounds__(32 * Policy::sum_warps, 3)
     sum_equations(const ClassSample<T>* samples, ClassFit* fits) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
   if (!fit.goes_on) return;
   Summing<T> summing(sample, fit);
-  const unsigned number = blockIdx.x * sum_warps + threadIdx.x / 32;
+  const unsigned number = blockIdx.x * Policy::sum_warps + threadIdx.x / 32;
   const unsigned tiles = EquationTile::count(sample.unknowns);
   if (number < tiles) summing.sum_tile(EquationTile::of(number, sample.unknowns));
   if (number == tiles) summing.sum_noise();
@@ -287,15 +286,15 @@ __device__ double stored_share(const ClassFit& fit, unsigned unknown) {
 
 /// Scales of residuals by stored shares and by the preset.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
+__global__ void __launch_bounds__(Policy::threads)
     compare_with_preset(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ BinSums sums;
   __shared__ BinSums of_preset;
   __shared__ Uninitialised<Shares> stored;
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * stencil_threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * Policy::threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
     stored.get()[threadIdx.x] = stored_share(fit, threadIdx.x);
   }
@@ -353,7 +352,7 @@ __global__ void __launch_bounds__(32)
 
 /// One thread per sample.
 template <class T>
-__global__ void __launch_bounds__(stencil_threads)
+__global__ void __launch_bounds__(Policy::threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
                SampledErrors* classes) {
   __shared__ unsigned long long counts[error_bins];
@@ -362,8 +361,8 @@ __global__ void __launch_bounds__(stencil_threads)
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
   SampledErrors& result = classes[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * stencil_threads + threadIdx.x;
-  if (blockIdx.x * stencil_threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
+  if (blockIdx.x * Policy::threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
     shares.get()[threadIdx.x] =
         fit.goes_on ? stored_share(fit, threadIdx.x) : sample.preset[threadIdx.x];
@@ -391,18 +390,18 @@ template <class T>
 ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
   auto* const fits = gpu.take<ClassFit>(classes);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads), classes);
   const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
-  const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, sum_warps)), classes);
+  const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, Policy::sum_warps)), classes);
   const ClassSample<T>* const on_device = samples.on_device();
-  begin_fits<<<classes, stencil_threads, 0, gpu.stream()>>>(on_device, fewest, fits);
+  begin_fits<<<classes, Policy::threads, 0, gpu.stream()>>>(on_device, fewest, fits);
   check_launch("begin_fits");
   for (int round = 0; round < fit_rounds; ++round) {
-    find_scales<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
+    find_scales<<<by_sample, Policy::threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("find_scales");
-    make_weights<<<by_sample, stencil_threads, 0, gpu.stream()>>>(on_device, fits);
+    make_weights<<<by_sample, Policy::threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("make_weights");
-    sum_equations<<<by_tile, 32 * sum_warps, 0, gpu.stream()>>>(on_device, fits);
+    sum_equations<<<by_tile, 32 * Policy::sum_warps, 0, gpu.stream()>>>(on_device, fits);
     check_launch("sum_equations");
     solve_round<<<classes, 32, 0, gpu.stream()>>>(on_device, fits);
     check_launch("solve_round");
@@ -417,8 +416,8 @@ void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FittedClas
   const auto classes = static_cast<std::uint32_t>(samples.classes());
   if (classes == 0) return;
   ClassFit* const solved = solve(gpu, samples, fewest_fit_points);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads), classes);
-  compare_with_preset<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads), classes);
+  compare_with_preset<<<by_sample, Policy::threads, 0, gpu.stream()>>>(samples.on_device(), solved);
   check_launch("compare_with_preset");
   keep_fits<<<classes, 32, 0, gpu.stream()>>>(samples.on_device(), solved, fits);
   check_launch("keep_fits");
@@ -429,9 +428,9 @@ void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, doub
                         SampledErrors* classes) {
   if (samples.classes() == 0) return;
   const ClassFit* const solved = solve(gpu, samples, least_sampled_fit);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, stencil_threads),
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads),
                        static_cast<unsigned>(samples.classes()));
-  sum_errors<<<by_sample, stencil_threads, 0, gpu.stream()>>>(samples.on_device(), solved,
+  sum_errors<<<by_sample, Policy::threads, 0, gpu.stream()>>>(samples.on_device(), solved,
                                                               half_step, classes);
   check_launch("sum_errors");
 }

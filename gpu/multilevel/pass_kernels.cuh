@@ -9,7 +9,9 @@
 
 namespace cuszi::gpu {
 
-// For large cubes whose rows are whole vectors.
+// Kernels for quantise_pass(), restore_pass() and fill_contexts() by geometry: large cubes whose
+// rows are whole vectors; other cubes and slices (cube_point.cuh). They hold nearly all points of
+// 2-D and 3-D frames.
 
 template <class T>
 bool has_vectors(const PassView<T>& pass);
@@ -40,6 +42,14 @@ void restore_vectors(DeviceContext& gpu, const PassView<T>& pass, const RestoreT
 template <class T>
 void fill_vector_contexts(DeviceContext& gpu, const PassView<T>& pass,
                           const ContextWeights* weights, std::uint8_t* contexts);
+
+template <class T>
+void quantise_cube(DeviceContext& gpu, const PassView<T>& pass, const QuantiseTask<T>& task);
+template <class T>
+void restore_cube(DeviceContext& gpu, const PassView<T>& pass, const RestoreTask<T>& task);
+template <class T>
+void fill_cube_contexts(DeviceContext& gpu, const PassView<T>& pass, const ContextWeights* weights,
+                        std::uint8_t* contexts);
 
 /// Calls f(order as a constant, VectorPass, grid).
 template <class T, class F>
