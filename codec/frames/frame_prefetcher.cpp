@@ -52,7 +52,7 @@ FrameValues FramePrefetcher::frame(std::uint64_t i, Backend& user, std::size_t p
 bool FramePrefetcher::fits_device() const try {
   return ceil_div(field_.layout().field_bytes(), share_.step) +
              buffers_.size() * frames_of_work * field_.frame_bytes(0) <=
-         transfer_->room();
+         transfer_->free_bytes();
 } catch (const DeviceError&) {
   return false;
 }

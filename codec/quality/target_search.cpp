@@ -16,6 +16,7 @@
 #include "codec/io/byte_source.hpp"
 #include "codec/quality/bound_search.hpp"
 #include "codec/quality/field_sample.hpp"
+#include "core/choices/policy.hpp"
 
 namespace cuszi {
 
@@ -145,7 +146,7 @@ class TargetSearch {
   /// Whether `multilevel`, tuned for a target, may beat the trials' choice.
   bool is_open(const FieldSettings& settings) const {
     return target_.kind == Target::Kind::psnr && settings.frame.predictor.automatic &&
-           settings.frame.predictor.multilevel.effort != Effort::fast;
+           policy_of(settings.frame.predictor.multilevel.effort).tunes_targets;
   }
 
   struct Trial {
@@ -224,7 +225,7 @@ class TargetSearch {
   /// One trial per tuning, near the first one's bound.
   AtTarget best_at_target(const FieldSettings& settings) const {
     const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings) &&
-                       settings.frame.predictor.multilevel.effort != Effort::fast;
+                       policy_of(settings.frame.predictor.multilevel.effort).tunes_targets;
     if (!tunes) return reach_target(settings);
     const AtTarget first = reach_target(tuned(settings, tunings.front()));
     FieldSettings at_first = settings;

@@ -31,7 +31,7 @@ struct Method {
 };
 
 /// The tolerance for restored values.
-struct ErrorRoom {
+struct Tolerance {
   double bound = 0;
   double bound_over_half_step = 1;  ///< see bound_over_half_step_of()
 };
@@ -39,14 +39,14 @@ struct ErrorRoom {
 /// All that determines the sections of a frame, besides its values.
 struct FrameCoding {
   PredictorParams predictor;
-  ErrorRoom room;
+  Tolerance tolerance;
   CoderParams coder;
   HuffmanTuning tuning;
   std::shared_ptr<const LocalBounds> local = {};  ///< for `multilevel`; smaller than the frame's
 
   /// Whether codes depend on contexts: each pass must then fit contexts before the next is
   /// predicted.
-  bool predicts_by_contexts() const { return room.bound_over_half_step > 1; }
+  bool predicts_by_contexts() const { return tolerance.bound_over_half_step > 1; }
 };
 
 struct PassCounts {

@@ -27,7 +27,7 @@ class Transfer {
   virtual void release(std::size_t first) noexcept = 0;
 
   /// Free device memory.
-  virtual ByteCount room() const = 0;
+  virtual ByteCount free_bytes() const = 0;
 
   /// Complete on return.
   virtual void upload(MutableBytes to, const PieceUser& read) = 0;

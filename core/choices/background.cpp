@@ -107,8 +107,8 @@ double storable_near(double value, double bound, DType dtype) {
 /// A search step ends after `passes` if the extrapolated mean error is too large.
 struct Stage {
   PassRange passes;
-  double weight;    ///< of their errors, extrapolated to later passes
-  double hopeless;  ///< limit, in bounds
+  double weight;  ///< of their errors, extrapolated to later passes
+  double limit;   ///< limit, in bounds
 };
 
 /// Finer points mostly inherit the errors of the coarse lattice; passes of level 1 differ little
@@ -155,11 +155,11 @@ class Attempts {
       const std::int64_t sum = encoder_->error_sum();
       const auto all =
           static_cast<double>(before) + static_cast<double>(sum - before) * stage.weight;
-      if (std::fabs(mean(all)) > stage.hopeless) return judged(mean(all));
+      if (std::fabs(mean(all)) > stage.limit) return recorded(mean(all));
       before = sum;
     }
     finish();
-    return judged(mean_error());
+    return recorded(mean_error());
   }
 
   bool are_unbiased() const { return std::fabs(least_) <= most_bias; }
@@ -188,7 +188,7 @@ class Attempts {
 
   double mean(double sum) const { return sum / error_units / points_; }
   double mean_error() { return mean(static_cast<double>(encoder_->error_sum())); }
-  double judged(double bias) {
+  double recorded(double bias) {
     is_best_ = !best_ || std::fabs(bias) < std::fabs(least_);
     if (is_best_) least_ = bias, best_ = coding_.predictor;
     return bias;
@@ -265,7 +265,7 @@ std::unique_ptr<PassEncoder> predict_unbiased(EncodeSession& session, FrameCodin
   attempts.make(std::span(stages).first(std::min<std::size_t>(stages.size(), 1)));
   if (params == nullptr || attempts.are_unbiased()) return attempts.take_best();
   const Background background =
-      find_background(session.sampled_values(), coding.room.bound, shape.dtype);
+      find_background(session.sampled_values(), coding.tolerance.bound, shape.dtype);
   const std::uint8_t first = params->snap;
   for (const std::uint8_t snap : std::array<std::uint8_t, 4>{4, 8, 12, 16}) {
     if (snap <= first) continue;
@@ -276,9 +276,9 @@ std::unique_ptr<PassEncoder> predict_unbiased(EncodeSession& session, FrameCodin
     if (background.is_exact && snap != snap_units) continue;  // only as a last resort
     if (background.share == 0) continue;                      // a shift would have no effect
     BiasPoint here{background.value, bias};
-    BiasPoint there{background.value - bias * coding.room.bound / background.share, 0};
+    BiasPoint there{background.value - bias * coding.tolerance.bound / background.share, 0};
     const auto lean = [&](double value) {
-      params->background = storable_near(value, coding.room.bound, shape.dtype);
+      params->background = storable_near(value, coding.tolerance.bound, shape.dtype);
       return attempts.make(stages);
     };
     there.bias = lean(there.background);

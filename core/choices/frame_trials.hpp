@@ -15,9 +15,6 @@
 
 namespace cuszi {
 
-/// Coding a frame of so few values again is cheap.
-inline constexpr std::uint64_t few_values = std::uint64_t{1} << 17;
-
 /// Caches sampled costs of a frame and coded bytes of its part.
 class FrameTrials {
  public:

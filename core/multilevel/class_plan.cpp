@@ -18,7 +18,7 @@ struct Surroundings {
   std::uint8_t odd = 0;
   bool enclosed = false;
   std::array<std::uint8_t, max_axes>
-      room{};  ///< along lattice axes, in units; no tap reaches farther
+      reach{};  ///< along lattice axes, in units; no tap reaches farther
 
   static Surroundings of(const PointClass& points, const Lattice& lattice) {
     constexpr std::uint64_t farthest = 8;
@@ -26,7 +26,7 @@ struct Surroundings {
     for (unsigned axis = 0; axis < max_axes; ++axis) {
       if (lattice.roles[axis] != AxisRole::lattice) continue;
       const int log_unit = std::countr_zero(points.unit[axis]);
-      here.room[axis] =
+      here.reach[axis] =
           static_cast<std::uint8_t>(std::min((lattice.extents[axis] - 1) >> log_unit, farthest));
     }
     return here;

@@ -198,8 +198,8 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
 /// For predictors that code themselves.
 std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
                                    StepTimes& times) {
-  return times.measure("encode",
-                       [&] { return session.encode_values(coding.predictor, coding.room.bound); });
+  return times.measure(
+      "encode", [&] { return session.encode_values(coding.predictor, coding.tolerance.bound); });
 }
 
 std::vector<Sections> sections_of(EncodeSession& session, const PointSections& points,
@@ -277,8 +277,8 @@ std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConf
 
 FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
-  const ErrorRoom room{bound, bound_over_half_step_of(method.predictor, config.predictor)};
-  return {std::move(method.predictor), room, coder, config.huffman};
+  const Tolerance tolerance{bound, bound_over_half_step_of(method.predictor, config.predictor)};
+  return {std::move(method.predictor), tolerance, coder, config.huffman};
 }
 
 /// With smaller local bounds, predictions must not snap to a background.

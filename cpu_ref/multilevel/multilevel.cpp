@@ -27,12 +27,12 @@ struct BoundsOfPoints {
 template <class T>
 class Engine final : public MultilevelEngine {
  public:
-  Engine(MultilevelParams params, const ErrorRoom& room, double min, double max, const Mask& mask,
-         std::span<const T> original, std::span<T> output, BoundsOfPoints local,
+  Engine(MultilevelParams params, const Tolerance& tolerance, double min, double max,
+         const Mask& mask, std::span<const T> original, std::span<T> output, BoundsOfPoints local,
          const RestoreRules<T>& rules = {})
       : params_(std::move(params)),
         plan_(plan_frame<T>(params_, min, max)),
-        room_(room),
+        tolerance_(tolerance),
         min_(min),
         max_(max),
         mask_(mask),
@@ -74,7 +74,7 @@ class Engine final : public MultilevelEngine {
                         std::vector<SparseEntry>& outliers) override {
     const auto nearest = [](const ClassPlan<T>&, const Row&, T*) -> const T* { return nullptr; };
     quantise_pass(number, nearest, codes, outliers);
-    if (room_.bound_over_half_step > 1) quantise_with_dead_zone(number, codes, outliers);
+    if (tolerance_.bound_over_half_step > 1) quantise_with_dead_zone(number, codes, outliers);
   }
 
   void reconstruct(int number, std::span<const QuantCode> codes,
@@ -144,8 +144,8 @@ class Engine final : public MultilevelEngine {
   Known<T> known() const { return {values_.data(), magnitudes_.get()}; }
 
   Quantizer<T> quantizer_of(const Pass& pass) const {
-    return Quantizer<T>(params_.half_step_of(pass.level), room_.bound, min_, max_, params_.radius,
-                        rules_);
+    return Quantizer<T>(params_.half_step_of(pass.level), tolerance_.bound, min_, max_,
+                        params_.radius, rules_);
   }
 
   /// For the frame's bound, then local ones.
@@ -219,7 +219,7 @@ class Engine final : public MultilevelEngine {
     std::vector<T> zones;
     zones.reserve(all_contexts);
     for (const RareCodes& some : counts) {
-      zones.push_back(static_cast<T>(dead_zone_for(some, room_.bound_over_half_step)));
+      zones.push_back(static_cast<T>(dead_zone_for(some, tolerance_.bound_over_half_step)));
     }
     return zones;
   }
@@ -324,7 +324,7 @@ class Engine final : public MultilevelEngine {
   /// Skips missing points.
   std::int64_t errors_of(const PointClass& points, const Row& row, const T* original,
                          const T* restored) const {
-    const double units = error_units_per_one(room_.bound);
+    const double units = error_units_per_one(tolerance_.bound);
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < row.count; ++k) {
       if (mask_.any() && is_missing(points, row, k)) continue;
@@ -423,7 +423,7 @@ class Engine final : public MultilevelEngine {
 
   MultilevelParams params_;
   FramePlan<T> plan_;
-  ErrorRoom room_;
+  Tolerance tolerance_;
   double min_;
   double max_;
   const Mask& mask_;
@@ -441,10 +441,11 @@ class Engine final : public MultilevelEngine {
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
-                                               const ErrorRoom& room, const FrameInput<T>& frame,
+                                               const Tolerance& tolerance,
+                                               const FrameInput<T>& frame,
                                                const LocalBounds* local) {
   return std::make_unique<Engine<T>>(
-      params, room, frame.min, frame.max, frame.mask, frame.values, std::span<T>{},
+      params, tolerance, frame.min, frame.max, frame.mask, frame.values, std::span<T>{},
       local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, {frame.dims}), frame.rules);
 }
 
@@ -453,14 +454,14 @@ std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,
                                                const FrameOutput<T>& frame,
                                                const LocalBounds* local, const Selection& points) {
   return std::make_unique<Engine<T>>(
-      params, ErrorRoom{}, frame.min, frame.max, frame.mask, std::span<const T>{}, frame.values,
+      params, Tolerance{}, frame.min, frame.max, frame.mask, std::span<const T>{}, frame.values,
       local == nullptr ? BoundsOfPoints{} : BoundsOfPoints(*local, points));
 }
 
-template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const Tolerance&,
                                                         const FrameInput<float>&,
                                                         const LocalBounds*);
-template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const ErrorRoom&,
+template std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams&, const Tolerance&,
                                                         const FrameInput<double>&,
                                                         const LocalBounds*);
 template std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams&,

@@ -44,7 +44,8 @@ class MultilevelEngine {
 
 template <class T>
 std::unique_ptr<MultilevelEngine> make_encoder(const MultilevelParams& params,
-                                               const ErrorRoom& room, const FrameInput<T>& frame,
+                                               const Tolerance& tolerance,
+                                               const FrameInput<T>& frame,
                                                const LocalBounds* local = nullptr);
 template <class T>
 std::unique_ptr<MultilevelEngine> make_decoder(const MultilevelParams& params,

@@ -121,7 +121,7 @@ class OnePassEncoder final : public CpuPassEncoder {
     Predicted<T> predicted{pass.codes, {}, {}, {}};
     visit_one_pass(coding().predictor, [&](const auto& params) {
       if (!params.codes_missing_points) pass.gaps = Gaps(frame_.mask);
-      predict_quantise(params, coding().room.bound, frame_, predicted);
+      predict_quantise(params, coding().tolerance.bound, frame_, predicted);
     });
     complete(pass, predicted);
   }
@@ -142,7 +142,7 @@ class MultilevelEncoder final : public CpuPassEncoder {
                     const PassEncoderMemory& memory)
       : CpuPassEncoder(coding, memory),
         points_(frame.values.size()),
-        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.room, frame,
+        engine_(make_encoder(std::get<MultilevelParams>(coding.predictor), coding.tolerance, frame,
                              coding.local.get())) {}
 
   void predict(PassRange range) override {

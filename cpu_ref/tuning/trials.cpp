@@ -30,7 +30,7 @@ Crop<T> crop_to(const TrialPart& part, const FrameInput<T>& frame) {
 template <class T>
 std::uint64_t bytes_of(const MultilevelParams& params, const FrameCoding& coding,
                        const FrameInput<T>& frame) {
-  const auto engine = make_encoder(params, coding.room, frame);
+  const auto engine = make_encoder(params, coding.tolerance, frame);
   ByteWriter head;
   params.write(head);
   std::uint64_t bytes = head.size();
@@ -101,14 +101,14 @@ class CpuTrialSession final : public TrialSession {
 
   /// Predicts once for several coders.
   std::uint64_t lorenzo_bytes(const LorenzoParams& params, const FrameCoding& coding) {
-    if (predicted_ != params || bound_ != coding.room.bound) {
+    if (predicted_ != params || bound_ != coding.tolerance.bound) {
       codes_.resize(frame_.values.size());
       Predicted<T> predicted{codes_, {}, {}, {}};
-      predict_quantise(params, coding.room.bound, frame_, predicted);
+      predict_quantise(params, coding.tolerance.bound, frame_, predicted);
       list_bytes_ = SparseList::encode(predicted.outliers, codes_.size()).size() +
                     SparseList::encode(predicted.patches, codes_.size()).size();
       predicted_ = params;
-      bound_ = coding.room.bound;
+      bound_ = coding.tolerance.bound;
     }
     std::vector<QuantCode> codes = codes_;  // coders may reorder them
     const PassCodes pass{codes, {}, {codes.size(), 1}};

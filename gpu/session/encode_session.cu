@@ -92,7 +92,7 @@ class GpuPassEncoder final : public PassEncoder {
     const std::uint64_t points = count_of(frame_.extents);
     codes_ = {gpu_.take<QuantCode>(points), points};
     visit_one_pass(coding_.predictor, [&](const auto& params) {
-      started_ = start_prediction(gpu_, params, coding_.room.bound, frame_, codes_.data());
+      started_ = start_prediction(gpu_, params, coding_.tolerance.bound, frame_, codes_.data());
       gpu_.streams().mark();
       if (frame_.missing_points != 0 && !params.codes_missing_points) leave_out_missing();
     });

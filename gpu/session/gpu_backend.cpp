@@ -25,7 +25,7 @@ class GpuBackend final : public Backend {
   Backend* sibling(ByteCount frame_bytes) override {
     constexpr ByteCount frames_of_work = 20;  // arenas, frames and archives on their way
     if (frame_bytes > most_sibling_bytes_) {
-      if (transfer_->room() / frames_of_work < frame_bytes) return nullptr;
+      if (transfer_->free_bytes() / frames_of_work < frame_bytes) return nullptr;
       use_device();
       if (!sibling_) sibling_ = std::make_unique<GpuBackend>(gpu_.device(), transfer_);
       most_sibling_bytes_ = frame_bytes;

@@ -186,8 +186,8 @@ class MultilevelEncoder final : public PassEncoder {
 
   QuantiseTask<T> task_of(int number) const {
     const Pass& pass = frame_.pass(number);
-    const Quantizer<T> quantizer(params_.half_step_of(pass.level), coding_.room.bound, input_.min,
-                                 input_.max, params_.radius, input_.rules);
+    const Quantizer<T> quantizer(params_.half_step_of(pass.level), coding_.tolerance.bound,
+                                 input_.min, input_.max, params_.radius, input_.rules);
     QuantiseTask<T> task{input_.values,
                          input_.missing,
                          input_.rules,
@@ -196,7 +196,7 @@ class MultilevelEncoder final : public PassEncoder {
                          outliers_[static_cast<std::size_t>(number)],
                          &sums_[number].outliers,
                          &sums_[number].errors,
-                         error_units_per_one(coding_.room.bound),
+                         error_units_per_one(coding_.tolerance.bound),
                          frame_.listed(number)};
     task.local = local_quantizers_of(pass);
     return task;
@@ -232,7 +232,8 @@ class MultilevelEncoder final : public PassEncoder {
     gpu_.sync();
     std::vector<T> zones;
     for (std::size_t i = 0; i < all_contexts; ++i) {
-      zones.push_back(static_cast<T>(dead_zone_for(on_host[i], coding_.room.bound_over_half_step)));
+      zones.push_back(
+          static_cast<T>(dead_zone_for(on_host[i], coding_.tolerance.bound_over_half_step)));
     }
     return zones;
   }

@@ -93,7 +93,7 @@ class GpuTransfer final : public Transfer {
     if (first < buffers_.size()) buffers_.resize(first);
   }
 
-  ByteCount room() const override {
+  ByteCount free_bytes() const override {
     check(cudaSetDevice(device_), "select a device");
     ByteCount room = 0;
     ByteCount all = 0;

@@ -175,7 +175,7 @@ class GpuTrialSession final : public TrialSession {
     const std::uint64_t points = count_of(input_.extents);
     const std::span<QuantCode> codes(gpu.take<QuantCode>(points), points);
     const Predicted predicted =
-        predict_quantise(gpu, params, coding.room.bound, input_, codes.data());
+        predict_quantise(gpu, params, coding.tolerance.bound, input_, codes.data());
     const std::uint64_t lists = predicted.outliers.size() + predicted.patches.size();
     if (const auto* const ans = std::get_if<AnsParams>(&coding.coder)) {
       return lists + ans_bytes(gpu, *ans, {{codes.data(), nullptr, points, {points, 1}}});

@@ -92,7 +92,7 @@ FrameSteps<T> steps_on_host(const StepFrame<T>& frame) {
   const cpu::FrameInput<T> input{frame.dims.as_3d(), frame.values, frame.mask, frame.min,
                                  frame.max,          frame.dims,   {}};
   FrameSteps<T> steps;
-  const auto engine = cpu::make_encoder(frame.params, ErrorRoom{frame.bound}, input);
+  const auto engine = cpu::make_encoder(frame.params, Tolerance{frame.bound}, input);
   const auto passes = static_cast<int>(make_schedule(frame.params.lattice).passes.size());
   for (int number = 0; number < passes; ++number) {
     PassSteps& pass = steps.passes.emplace_back();

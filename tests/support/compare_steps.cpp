@@ -96,9 +96,9 @@ FrameCoding coding_of(EncodeSession& session, const FrameTask& task, Start start
   const Method method =
       choose_method(session, std::move(start.method), task.config, task.shape, start.bound).method;
   const CoderParams coder = coder_params(method.coder, task.config, centre_of(method.predictor));
-  const ErrorRoom room{start.largest,
-                       bound_over_half_step_of(method.predictor, task.config.predictor)};
-  FrameCoding coding{method.predictor, room, coder, task.config.huffman, start.local};
+  const Tolerance tolerance{start.largest,
+                            bound_over_half_step_of(method.predictor, task.config.predictor)};
+  FrameCoding coding{method.predictor, tolerance, coder, task.config.huffman, start.local};
   if (start.local != nullptr) {
     const FieldScan& scan = session.scan();
     auto& params = std::get<MultilevelParams>(coding.predictor);

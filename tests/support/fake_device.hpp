@@ -52,7 +52,7 @@ class FakeTransfer final : public Transfer {
   void release(std::size_t first) noexcept override {
     if (first < buffers_.size()) buffers_.resize(first);
   }
-  ByteCount room() const override {
+  ByteCount free_bytes() const override {
     call();
     return room_;
   }

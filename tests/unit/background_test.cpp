@@ -266,7 +266,7 @@ TEST_CASE("where no value is near enough to inherit a shift, none is tried") {
   params.lattice = Lattice::of(dims, false, Roles{});
   const Schedule schedule = make_schedule(params.lattice);
   coding.predictor = params;
-  coding.room.bound = 1e-3;  // floats near 1e5 are 1/128 apart
+  coding.tolerance.bound = 1e-3;  // floats near 1e5 are 1/128 apart
   std::vector<double> sample;
   for (int i = 0; i < 100; ++i) sample.push_back(100000.003 + 1e-5 * i);
   FrameSlot slot;
@@ -353,7 +353,7 @@ TEST_CASE("an attempt that will not be even goes no further") {
   params.lattice = Lattice::of(dims, false, Roles{});
   const Schedule schedule = make_schedule(params.lattice);
   coding.predictor = params;
-  coding.room.bound = bound;
+  coding.tolerance.bound = bound;
   const auto all = static_cast<int>(schedule.passes.size());
   const auto coarse = static_cast<int>(schedule.coarse_passes());
   const int finer = coarse + 1;
