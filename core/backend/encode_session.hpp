@@ -126,6 +126,18 @@ struct CodedLogs {
   double max = 0;
 };
 
+/// Whether tiles store points that logarithms do not represent; else the mask has them.
+inline bool are_kept_in_tiles(const PredictorParams& draft, const TransformParams& transform,
+                              std::uint64_t kept, std::uint64_t points) {
+  return std::holds_alternative<TilesParams>(draft) &&
+         std::holds_alternative<LogTransform>(transform) && kept <= most_kept_in_tiles(points);
+}
+
+/// Whether a frame that is not scanned can be coded in the first pass over its values.
+inline bool may_be_unscanned(const PredictorParams& draft, const ValueRules& rules) {
+  return std::holds_alternative<TilesParams>(draft) && !rules.any();
+}
+
 /// A frame being encoded. Bytes may lie in the backend's memory or the host's. One thread; a
 /// backend has one session at a time.
 class EncodeSession {

@@ -273,8 +273,8 @@ class CpuEncodeSession final : public EncodeSession {
     values_ = transformed_;
     has_logs_ = std::holds_alternative<LogTransform>(choice.params);
     FieldScan found = scan_frame(shape_.extents(), values_, {}, draft_);
-    if (has_logs_ && std::holds_alternative<TilesParams>(draft_) &&
-        found.missing - scan_.missing <= most_kept_in_tiles(shape_.points())) {
+    const std::uint64_t kept = found.missing - scan_.missing;
+    if (are_kept_in_tiles(draft_, choice.params, kept, shape_.points())) {
       found.missing = scan_.missing;
       scan_ = std::move(found);
       frame_rules_ = {};
@@ -324,9 +324,7 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<double> sampled_magnitude() override {
-    if (is_scanned_ || rules_.any() || !std::holds_alternative<TilesParams>(draft_)) {
-      return std::nullopt;
-    }
+    if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
     scan_.sampled = cpu::sampled_magnitude(values_, MissingTest<T>());
     return scan_.sampled;
   }

@@ -226,8 +226,7 @@ class GpuEncodeSession final : public EncodeSession {
     fills_ = {};
     has_logs_ = std::holds_alternative<LogTransform>(choice.params);
     look_at_all();
-    if (has_logs_ && std::holds_alternative<TilesParams>(draft_) &&
-        scan_.missing - missing <= most_kept_in_tiles(points)) {
+    if (are_kept_in_tiles(draft_, choice.params, scan_.missing - missing, points)) {
       scan_.missing = missing;
       frame_rules_ = {};
     } else {
@@ -286,9 +285,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<double> sampled_magnitude() override {
-    if (is_scanned_ || rules_.any() || !std::holds_alternative<TilesParams>(draft_)) {
-      return std::nullopt;
-    }
+    if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
     if (!sampled_) sampled_ = sample_range(gpu_, values_, shape_.points());
     return sampled_->magnitude;
   }
@@ -306,7 +303,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& params,
                                                  const TransformChoice& choice,
                                                  const ValueBound& bound) override {
-    if (is_scanned_ || rules_.any()) return std::nullopt;
+    if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
     return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice, bound,
                                       shape_.extents(), original_);
   }
