@@ -94,8 +94,7 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
       {OptionUse::index, has_no_index, without_index},
       {OptionUse::hybrid, has_no_index, without_index},
       {OptionUse::hybrid, frame.index.kind != IndexKind::hybrid, "it needs --index hybrid"},
-      {OptionUse::huffman, frame.coder != CoderId::huffman && !frame.automatic_coder,
-       "it needs --coder huffman or auto"},
+      {OptionUse::huffman, frame.coder != CoderId::huffman, "it needs --coder huffman"},
       {OptionUse::relative, settings.mode != ErrorMode::relative, "it needs --mode rel"}};
   for (const Option& option : option_table()) {
     for (const Lack& lack : lacks) {

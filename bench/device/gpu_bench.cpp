@@ -95,7 +95,6 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
   config.predictor.automatic = run.automatic;
   config.predictor.multilevel.effort = run.effort;
   if (run.predictor == PredictorId::multilevel) config.coder = CoderId::ans;
-  config.automatic_coder = run.automatic;
   config.lossless = run.lossless;
   config.predictor.zfp.mode = run.zfp;
   const FrameShape shape{run.dtype, run.dims};

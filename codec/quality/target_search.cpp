@@ -60,7 +60,6 @@ FieldSettings with_choices(const Method& method, FieldSettings settings) {
   config.id = id_of(method.predictor);
   config.automatic = false;
   settings.frame.coder = method.coder;
-  settings.frame.automatic_coder = false;
   const auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return settings;
   config.multilevel.roles = AxisRoles{params->lattice.merged, params->lattice.roles};

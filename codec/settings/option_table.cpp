@@ -57,7 +57,7 @@ constexpr std::array table{
     "PSNR (up to 400) or ratio (1 to 1e9) to reach, like psnr:80; replaces the bound, which is found by trials"},
     by(set_target)},
   Option{{group::main, "preset", "preset", kind::word, "ratio|cuszi|cusz|fast|zfp|balanced", 0, 0, "ratio",
-    "Predictor and coder: ratio (auto + auto) for storage; fast (tiles) for simulations that wait for each step; balanced "
+    "Predictor and coder: ratio (auto + ans) for storage; fast (tiles) for simulations that wait for each step; balanced "
     "(cells) between the two; cuszi (interp + huffman) and cusz (lorenzo + huffman) as published; zfp (zfp) for "
     "zfp-compatible streams"}, at<&O::preset>},
   Option{{group::main, "effort", "effort", kind::word, "normal|fast", 0, 0, "normal",

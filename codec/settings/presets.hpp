@@ -14,26 +14,19 @@ struct PredictorChoice {
   bool automatic = false;
 };
 
-/// `automatic` may use Huffman.
-struct CoderChoice {
-  CoderId id;
-  bool automatic = false;
-};
-
 struct Preset {
   PredictorChoice predictor;
-  CoderChoice coder;
+  CoderId coder;
 };
 
 inline constexpr PredictorChoice automatic_predictor{PredictorId::multilevel, true};
-inline constexpr CoderChoice automatic_coder{CoderId::ans, true};
 
-inline constexpr Preset ratio_preset{automatic_predictor, automatic_coder};
-inline constexpr Preset cuszi_preset{{PredictorId::interp}, {CoderId::huffman}};
-inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, {CoderId::huffman}};
-inline constexpr Preset fast_preset{{PredictorId::tiles}, {CoderId::none}};
-inline constexpr Preset zfp_preset{{PredictorId::zfp}, {CoderId::none}};
-inline constexpr Preset balanced_preset{{PredictorId::cells}, {CoderId::none}};
+inline constexpr Preset ratio_preset{automatic_predictor, CoderId::ans};
+inline constexpr Preset cuszi_preset{{PredictorId::interp}, CoderId::huffman};
+inline constexpr Preset cusz_preset{{PredictorId::lorenzo}, CoderId::huffman};
+inline constexpr Preset fast_preset{{PredictorId::tiles}, CoderId::none};
+inline constexpr Preset zfp_preset{{PredictorId::zfp}, CoderId::none};
+inline constexpr Preset balanced_preset{{PredictorId::cells}, CoderId::none};
 
 /// In the order of cuszi_preset.
 inline constexpr std::array presets{ratio_preset, cuszi_preset, cusz_preset,
@@ -44,14 +37,9 @@ inline void apply(const PredictorChoice& choice, PredictorConfig& predictor) {
   predictor.automatic = choice.automatic;
 }
 
-inline void apply(const CoderChoice& choice, FrameConfig& frame) {
-  frame.coder = choice.id;
-  frame.automatic_coder = choice.automatic;
-}
-
 inline void apply(const Preset& preset, FrameConfig& frame) {
   apply(preset.predictor, frame.predictor);
-  apply(preset.coder, frame);
+  frame.coder = preset.coder;
 }
 
 }  // namespace cuszi

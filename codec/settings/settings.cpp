@@ -38,7 +38,7 @@ constexpr std::array<PredictorChoice, 7> predictors{{automatic_predictor,
                                                      {PredictorId::tiles},
                                                      {PredictorId::zfp},
                                                      {PredictorId::cells}}};
-constexpr std::array<CoderChoice, 3> coders{{automatic_coder, {CoderId::huffman}, {CoderId::ans}}};
+constexpr std::array coders{CoderId::ans, CoderId::huffman, CoderId::ans};  // auto first
 constexpr std::array efforts{Effort::normal, Effort::fast};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
 
@@ -170,7 +170,7 @@ void apply_method(const cuszi_options& options, FrameConfig& frame) {
   PredictorConfig& predictor = frame.predictor;
   apply(chosen(presets, options.preset), frame);
   if (options.predictor != 0) apply(chosen(predictors, options.predictor - 1), predictor);
-  if (options.coder != 0) apply(chosen(coders, options.coder - 1), frame);
+  if (options.coder != 0) frame.coder = chosen(coders, options.coder - 1);
   frame.lossless = static_cast<Lossless>(options.lossless);
   predictor.radius = unless_zero(options.radius);
   apply_multilevel(options, predictor.multilevel);

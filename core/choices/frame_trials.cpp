@@ -7,15 +7,6 @@ namespace cuszi {
 
 namespace {
 
-/// Coders for Lorenzo's codes. Tokens miss patterns in the raw bits of large codes, which values on
-/// a coarse grid have.
-std::vector<CoderId> coders_to_try(const FrameConfig& config) {
-  if (config.automatic_coder && config.coder == CoderId::ans) {
-    return {CoderId::ans, CoderId::huffman};
-  }
-  return {config.coder};
-}
-
 bool is_same(const FrameCoding& a, const FrameCoding& b) {
   return a.predictor == b.predictor && a.coder.index() == b.coder.index();
 }
@@ -44,20 +35,12 @@ std::vector<std::uint64_t> FrameTrials::costs(std::span<const MultilevelParams> 
 void FrameTrials::prefetch_trials(std::span<const MultilevelParams> candidates,
                                   const std::optional<LorenzoParams>& lorenzo) {
   std::vector<FrameCoding> codings = codings_of(candidates);
-  if (lorenzo) {
-    for (const FrameCoding& coding : codings_of(*lorenzo)) codings.push_back(coding);
-  }
+  if (lorenzo) codings.push_back(coding_of(*lorenzo));
   if (codings.size() <= 2 * part_session().side_by_side()) costs(codings);
 }
 
-FrameTrials::CoderCost FrameTrials::best_coder(const LorenzoParams& params,
-                                               std::uint64_t to_be_beaten) {
-  const std::vector<FrameCoding> codings = codings_of(params);
-  const std::vector<CoderId> coders = coders_to_try(config_);
-  CoderCost best{coders.front(), costs({codings.front()}).front()};
-  if (codings.size() == 1 || best.bytes > to_be_beaten + to_be_beaten / 2) return best;
-  const std::uint64_t bytes = costs({codings.back()}).front();
-  return bytes < best.bytes ? CoderCost{coders.back(), bytes} : best;
+std::uint64_t FrameTrials::cost(const LorenzoParams& params) {
+  return costs({coding_of(params)}).front();
 }
 
 std::vector<FrameCoding> FrameTrials::codings_of(
@@ -72,12 +55,8 @@ std::vector<FrameCoding> FrameTrials::codings_of(
   return codings;
 }
 
-std::vector<FrameCoding> FrameTrials::codings_of(const LorenzoParams& params) const {
-  std::vector<FrameCoding> codings;
-  for (const CoderId coder : coders_to_try(config_)) {
-    codings.push_back({params, {bound_}, coding(coder, params), {}});
-  }
-  return codings;
+FrameCoding FrameTrials::coding_of(const LorenzoParams& params) const {
+  return {params, {bound_}, coder_params(config_.coder, config_, params.radius), {}};
 }
 
 std::vector<std::uint64_t> FrameTrials::costs(const std::vector<FrameCoding>& codings) {
@@ -96,11 +75,6 @@ std::vector<std::uint64_t> FrameTrials::costs(const std::vector<FrameCoding>& co
   all.reserve(codings.size());
   for (const FrameCoding& coding : codings) all.push_back(find(coding)->bytes);
   return all;
-}
-
-CoderParams FrameTrials::coding(CoderId coder, const LorenzoParams& params) const {
-  if (coder == CoderId::ans) return AnsParams{params.radius};
-  return coder_params(coder, config_, params.radius);
 }
 
 TrialSession& FrameTrials::frame_session() {

@@ -35,14 +35,7 @@ class FrameTrials {
   void prefetch_trials(std::span<const MultilevelParams> candidates,
                        const std::optional<LorenzoParams>& lorenzo);
 
-  struct CoderCost {
-    CoderId coder;
-    std::uint64_t bytes;
-  };
-
-  /// The earlier coder wins ties. The second one is skipped if the first exceeds `to_be_beaten` by
-  /// half.
-  CoderCost best_coder(const LorenzoParams& params, std::uint64_t to_be_beaten);
+  std::uint64_t cost(const LorenzoParams& params);
 
  private:
   struct Known {
@@ -51,9 +44,8 @@ class FrameTrials {
   };
 
   std::vector<FrameCoding> codings_of(std::span<const MultilevelParams> candidates) const;
-  std::vector<FrameCoding> codings_of(const LorenzoParams& params) const;
+  FrameCoding coding_of(const LorenzoParams& params) const;
   std::vector<std::uint64_t> costs(const std::vector<FrameCoding>& codings);
-  CoderParams coding(CoderId coder, const LorenzoParams& params) const;
   TrialSession& frame_session();
   TrialSession& part_session();
 

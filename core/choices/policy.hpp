@@ -54,8 +54,6 @@ inline constexpr Cost enough_bits = 2 * bit;      ///< and are certain
 inline constexpr std::size_t most_finalists = 2;
 /// Boxes with three axes have few levels: samples of the frame tell more, within 1 / this.
 inline constexpr Cost shallow_margin = 32;
-/// Estimates of independent slices are too low by 1 / this.
-inline constexpr Cost independent_misses = 8;
 /// Below a bit per value, contexts and runs of zeros decide, which estimates do not model. Trials
 /// of a part cost less than those of a frame, so their margin is wider.
 constexpr Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
@@ -66,8 +64,6 @@ constexpr Cost margin_above(Cost lowest, std::uint64_t values, bool is_whole) {
 // Level-wise bounds.
 /// Equal bounds are clearly worse if they add 1 / this to the sampled cost.
 inline constexpr Cost clearly_dearer = 64;
-/// Middle bounds increase the bias, and a part hardly shows small savings: they must save 1 / this.
-inline constexpr std::uint64_t least_saving = 128;
 
 // Lorenzo: a single finalist is not coded if Lorenzo takes 1 / this more than its estimate.
 inline constexpr std::uint64_t surely_more = 4;

@@ -26,12 +26,6 @@ TrialPart part_of(const Dims& dims, std::uint64_t share) {
   return TrialPart::of(dims, box / share, TrialPart::most_boxes);
 }
 
-/// Except the slowest axis of four.
-bool is_independent(const MultilevelParams& params) {
-  const Roles& roles = params.lattice.roles;
-  return std::find(roles.begin() + 1, roles.end(), AxisRole::independent) != roles.end();
-}
-
 /// Not set by the user.
 struct Freedom {
   bool axes;
@@ -201,7 +195,7 @@ class Choice {
     if (!lorenzo_candidate_) return true;
     const std::uint64_t expected = expected_bytes(finalists_.front());
     const std::uint64_t more = takes_many_bits(enough_bits) ? surely_more_if_dense : surely_more;
-    return measured_.best_coder(*lorenzo_candidate_, expected).bytes > expected + expected / more;
+    return measured_.cost(*lorenzo_candidate_) > expected + expected / more;
   }
 
   /// In the part.
@@ -247,9 +241,7 @@ class Choice {
       Trial equal = cheapest({with_bounds(best.params, equal_bounds)});
       if (equal.bytes < best.bytes) best = std::move(equal);
     }
-    const bool has_usual = has_bounds(best.params, usual_bounds);
-    const std::uint64_t least = has_usual ? best.bytes / least_saving : 0;
-    return middle.bytes + least < best.bytes ? middle : best;
+    return middle.bytes < best.bytes ? middle : best;
   }
 
   /// In the part; the earlier wins ties.
@@ -268,7 +260,6 @@ class Choice {
     measured_.for_each(ranked.size(), [&](std::size_t i) {
       ranked[i] = this->ranked(candidates[i], errors[i]);
       ranked[i].candidate = i;
-      if (is_independent(candidates[i])) ranked[i].cost += ranked[i].cost / independent_misses;
     });
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
@@ -367,8 +358,9 @@ ChosenMethod choose_method(EncodeSession& session, Method method, const FrameCon
                                      lorenzo_candidate, trials)) {
     const bool is_telling = trials.part().all() || chosen->bytes >= least_bytes;
     if (lorenzo_candidate && is_telling) {
-      const auto [coder, bytes] = trials.best_coder(*lorenzo_candidate, chosen->bytes);
-      if (bytes < chosen->bytes) return {{*lorenzo_candidate, coder}, {}};
+      if (trials.cost(*lorenzo_candidate) < chosen->bytes) {
+        return {{*lorenzo_candidate, method.coder}, {}};
+      }
     }
     *params = std::move(chosen->params);
     cost = chosen->cost;

@@ -138,7 +138,6 @@ enum class Lossless : std::uint8_t { none, bitcomp };
 struct FrameConfig {
   PredictorConfig predictor;
   CoderId coder = CoderId::huffman;
-  bool automatic_coder = false;  ///< Huffman instead of ANS if a trial prefers it
   HuffmanConfig huffman;
   IndexConfig index;
   IsoValues isovalues;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "core/base/cost.hpp"
 #include "core/base/least_squares.hpp"
 #include "core/multilevel/multilevel.hpp"
 #include "core/tuning/observation.hpp"
@@ -97,28 +96,6 @@ CUSZI_HD inline double noise_gain(const Shares& shares, unsigned unknowns, const
     gain += shares[i] * shares[i] / stencil.taps_of(i + 1);
   }
   return gain + first * first / stencil.taps_of(0);
-}
-
-/// About twice the bits of a Laplacian residual, by its squared mean magnitude in squared bounds.
-CUSZI_HD inline Cost scale_cost(double square) {
-  const double scaled = clamp_to(2.718 * 2.718 * square, 0.0, 1e12);
-  return log2_of(static_cast<std::uint64_t>((1 + scaled) * 4096)) - (12U << cost_bits);
-}
-
-/// Twice the cost of a bin's samples.
-CUSZI_HD inline Cost bin_cost(const BinScales& scales, unsigned bin, double gain) {
-  const double mean = scales.mean(bin);
-  return scales.counts[bin] * scale_cost(mean * mean + gain * neighbour_noise(mean, 1));
-}
-
-/// `of_bins` is the sum of bin_cost() over `used` samples.
-CUSZI_HD inline Cost fit_cost(Cost of_bins, std::uint64_t points, std::uint64_t used) {
-  return of_bins / 2 * points / used;
-}
-
-CUSZI_HD inline bool fit_pays(Cost fitted, unsigned coefficients, Cost preset) {
-  constexpr Cost bits_per_coefficient = 11;
-  return fitted + ((bits_per_coefficient * coefficients) << cost_bits) < preset;
 }
 
 /// Bins of curvature keys hold about equally many used samples.

@@ -30,7 +30,7 @@ void fit_coefficients(MultilevelParams& params, const FrameInput<T>& frame) {
     const std::uint64_t wanted = stencil_sample(points.points());
     StencilObserver<T> view(points, stencil, stencil, wanted);
     sample_class(schedule.grid, points, stencil, wanted, bound, values, std::span(&view, 1));
-    fitted[i] = fit_stencil(view.finish(), stencil, points, bound);
+    fitted[i] = fit_stencil(view.finish(), stencil, points, bound, fewest_fit_points);
   });
   params.coefficients = std::move(fitted);
 }

@@ -79,9 +79,7 @@ std::vector<std::vector<ClassErrors>> errors_by_reach(std::span<const Multilevel
 ClassErrors errors_of(const Observations& sample, const Stencil& stencil, const PointClass& points,
                       double bound, double half_step) {
   ClassErrors errors;
-  if (sample.unknowns() != 0 && sample.used() >= least_sampled_fit) {
-    errors.coefficients = solve_stencil(sample, stencil, points, bound);
-  }
+  errors.coefficients = fit_stencil(sample, stencil, points, bound, least_sampled_fit);
   errors.noise_gain = noise_gain_of(errors.coefficients, points, stencil);
   const Shares unknowns = errors.coefficients.empty() ? preset_unknowns(points, stencil)
                                                       : unknowns_of(errors.coefficients);

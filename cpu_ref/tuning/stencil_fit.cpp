@@ -24,7 +24,7 @@ std::vector<double> residuals_of(const Observations& sample, const Shares& share
   return residuals;
 }
 
-BinScales scales_of(const Observations& sample, double bound, std::span<const double> residuals) {
+BinScales bin_scales(const Observations& sample, double bound, std::span<const double> residuals) {
   BinScales scales;
   for (std::size_t block = 0; block < sample.blocks(); ++block) {
     const double* const is_used = sample.taking_part(block);
@@ -41,7 +41,7 @@ BinScales scales_of(const Observations& sample, double bound, std::span<const do
 
 /// Replaces residuals by weights. Returns the sum of weight x neighbour_noise().
 double put_weights(const Observations& sample, double bound, std::span<double> residuals) {
-  const BinScales scales = scales_of(sample, bound, residuals);
+  const BinScales scales = bin_scales(sample, bound, residuals);
   LaneSums noise{};
   std::array<double, scale_bins> scale_of{};
   for (unsigned bin = 0; bin < scale_bins; ++bin) scale_of[bin] = bound * scales.mean(bin);
@@ -178,10 +178,6 @@ std::uint64_t Observations::used() const {
   return count;
 }
 
-BinScales bin_scales(const Observations& sample, double bound, const Shares& shares) {
-  return with_wide_vectors([&] { return scales_of(sample, bound, residuals_of(sample, shares)); });
-}
-
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    const Shares& before) {
   StencilEquations equations;
@@ -198,8 +194,9 @@ StencilEquations stencil_equations(const Observations& sample, const Stencil& st
   return equations;
 }
 
-Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
-                           const PointClass& points, double bound) {
+Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
+                         const PointClass& points, double bound, std::uint64_t fewest) {
+  if (sample.unknowns() == 0 || sample.used() < fewest) return {};
   Shares shares = preset_unknowns(points, stencil);
   for (int round = 0; round < fit_rounds; ++round) {
     if (!solve(stencil_equations(sample, stencil, bound, shares), stencil_ridge, shares)) return {};
@@ -208,23 +205,6 @@ Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
   std::transform(shares.begin(), shares.begin() + sample.unknowns(), coefficients.begin(),
                  coefficient_of);
   return coefficients;
-}
-
-Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound) {
-  if (sample.used() < fewest_fit_points) return {};
-  Coefficients fitted = solve_stencil(sample, stencil, points, bound);
-  if (fitted.empty()) return {};
-  const auto cost = [&](const Shares& shares) {
-    const BinScales scales = bin_scales(sample, bound, shares);
-    const double gain = noise_gain(shares, sample.unknowns(), stencil);
-    Cost of_bins = 0;
-    for (unsigned bin = 0; bin < scale_bins; ++bin) of_bins += bin_cost(scales, bin, gain);
-    return fit_cost(of_bins, points.points(), sample.used());
-  };
-  const bool pays = fit_pays(cost(unknowns_of(fitted)), sample.unknowns(),
-                             cost(preset_unknowns(points, stencil)));
-  return pays ? fitted : Coefficients{};
 }
 
 }  // namespace cuszi::cpu

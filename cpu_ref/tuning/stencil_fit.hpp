@@ -51,18 +51,12 @@ class Observations {
   std::vector<std::uint8_t> bins_;  ///< curvature keys until make_bins()
 };
 
-BinScales bin_scales(const Observations& sample, double bound, const Shares& shares);
-
 /// The equations of a round, with weights by the shares `before`.
 StencilEquations stencil_equations(const Observations& sample, const Stencil& stencil, double bound,
                                    const Shares& before);
 
-/// Empty if a round is singular.
-Coefficients solve_stencil(const Observations& sample, const Stencil& stencil,
-                           const PointClass& points, double bound);
-
-/// Empty if the preset is as good.
+/// Empty if fewer than `fewest` samples are used, or a round is singular.
 Coefficients fit_stencil(const Observations& sample, const Stencil& stencil,
-                         const PointClass& points, double bound);
+                         const PointClass& points, double bound, std::uint64_t fewest);
 
 }  // namespace cuszi::cpu

@@ -16,7 +16,6 @@ struct ClassFit {
   Shares shares;     ///< of the previous round
   double noise;      ///< see core's add_noise()
   BinScales scales;  ///< of the residuals
-  BinScales of_preset;
   std::uint8_t bins[curvature_keys];
   std::uint32_t used;
   bool goes_on;  ///< false without unknowns or after a singular round
@@ -55,7 +54,6 @@ __global__ void __launch_bounds__(Policy::threads)
       fit.used = all;
       fit.goes_on = sample.unknowns != 0 && all >= fewest;
       fit.scales = {};
-      fit.of_preset = {};
     }
   }
   if (threadIdx.x < sample.unknowns) fit.shares[threadIdx.x] = sample.preset[threadIdx.x];
@@ -284,70 +282,18 @@ __device__ double stored_share(const ClassFit& fit, unsigned unknown) {
   return share_of(coefficient_of(fit.shares[unknown]));
 }
 
-/// Scales of residuals by stored shares and by the preset.
-template <class T>
-__global__ void __launch_bounds__(Policy::threads)
-    compare_with_preset(const ClassSample<T>* samples, ClassFit* fits) {
-  __shared__ BinSums sums;
-  __shared__ BinSums of_preset;
-  __shared__ Uninitialised<Shares> stored;
-  const ClassSample<T>& sample = samples[blockIdx.y];
-  ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * Policy::threads >= sample.samples) return;
-  if (threadIdx.x < sample.unknowns) {
-    stored.get()[threadIdx.x] = stored_share(fit, threadIdx.x);
-  }
-  sums.clear();
-  of_preset.clear();
-  if (k < sample.samples && sample.takes_part(k)) {
-    const std::uint8_t bin = fit.bins[sample.curvature_keys[k]];
-    const auto term = [&](const Shares& shares) {
-      return BinScales::term(
-          residual_of(sample.row(k), sum_lanes, sample.target(k), sample.unknowns, shares),
-          sample.bound);
-    };
-    sums.add(bin, term(stored.get()));
-    of_preset.add(bin, term(sample.preset));
-  }
-  sums.add_to(fit.scales);
-  of_preset.add_to(fit.of_preset);
-}
-
 __device__ void keep_fit(const ClassFit& fit, unsigned unknowns, FittedClass& fitted) {
   for (unsigned i = 0; i < unknowns; ++i) fitted.coefficients[i] = coefficient_of(fit.shares[i]);
   fitted.count = unknowns;
 }
 
-/// One warp per class: lanes for the bins of the fit, then of the preset.
 template <class T>
-__global__ void __launch_bounds__(32)
-    keep_fits(const ClassSample<T>* samples, const ClassFit* fits, FittedClass* fitted) {
-  static_assert(2 * scale_bins == 32);
-  __shared__ Uninitialised<Shares> stored;
-  const ClassSample<T>& sample = samples[blockIdx.x];
-  const ClassFit& fit = fits[blockIdx.x];
-  FittedClass& kept = fitted[blockIdx.x];
-  const unsigned lane = threadIdx.x;
-  if (!fit.goes_on) {
-    if (lane == 0) kept.count = 0;
-    return;
-  }
-  if (lane < sample.unknowns) stored.get()[lane] = stored_share(fit, lane);
-  __syncwarp();
-  const bool is_of_fit = lane < scale_bins;
-  const double gain =
-      noise_gain(is_of_fit ? stored.get() : sample.preset, sample.unknowns, sample.plan->stencil);
-  Cost cost = bin_cost(is_of_fit ? fit.scales : fit.of_preset, lane % scale_bins, gain);
-  for (unsigned half = scale_bins / 2; half != 0; half /= 2) {
-    cost += __shfl_down_sync(~0U, cost, half, scale_bins);
-  }
-  cost = fit_cost(cost, sample.plan->points.points(), fit.used);
-  const Cost of_fit = __shfl_sync(~0U, cost, 0);
-  const Cost of_preset = __shfl_sync(~0U, cost, scale_bins);
-  if (lane != 0) return;
-  kept.count = 0;
-  if (fit_pays(of_fit, sample.unknowns, of_preset)) keep_fit(fit, sample.unknowns, kept);
+__global__ void keep_fits(const ClassSample<T>* samples, const ClassFit* fits, std::uint64_t count,
+                          FittedClass* fitted) {
+  const std::uint64_t i = ItemPolicy::first();
+  if (i >= count) return;
+  fitted[i].count = 0;
+  if (fits[i].goes_on) keep_fit(fits[i], samples[i].unknowns, fitted[i]);
 }
 
 /// One thread per sample.
@@ -385,7 +331,7 @@ __global__ void __launch_bounds__(Policy::threads)
   if (k == 0 && fit.goes_on) keep_fit(fit, sample.unknowns, result.fitted);
 }
 
-/// Equals cpu::solve_stencil(); classes with fewer than `fewest` samples are not fitted.
+/// Equals cpu::fit_stencil().
 template <class T>
 ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
@@ -415,12 +361,8 @@ template <class T>
 void fit_stencils(DeviceContext& gpu, const ClassSamples<T>& samples, FittedClass* fits) {
   const auto classes = static_cast<std::uint32_t>(samples.classes());
   if (classes == 0) return;
-  ClassFit* const solved = solve(gpu, samples, fewest_fit_points);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads), classes);
-  compare_with_preset<<<by_sample, Policy::threads, 0, gpu.stream()>>>(samples.on_device(), solved);
-  check_launch("compare_with_preset");
-  keep_fits<<<classes, 32, 0, gpu.stream()>>>(samples.on_device(), solved, fits);
-  check_launch("keep_fits");
+  launch_items(gpu, "keep_fits", classes, keep_fits<T>, samples.on_device(),
+               solve(gpu, samples, fewest_fit_points), std::uint64_t{classes}, fits);
 }
 
 template <class T>

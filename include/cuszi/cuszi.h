@@ -86,7 +86,7 @@ typedef enum cuszi_predictor {
 } cuszi_predictor;
 
 typedef enum cuszi_coder {
-  CUSZI_CODER_AUTO = 1,
+  CUSZI_CODER_AUTO = 1, /* ans */
   CUSZI_CODER_HUFFMAN = 2,
   CUSZI_CODER_ANS = 3
 } cuszi_coder;

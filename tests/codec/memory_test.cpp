@@ -22,7 +22,6 @@ FieldSettings settings_for(PredictorId predictor, CoderId coder) {
   settings.frame.predictor.id = predictor;
   settings.frame.predictor.automatic = predictor == PredictorId::multilevel;
   settings.frame.coder = coder;
-  settings.frame.automatic_coder = coder == CoderId::ans;
   return settings;
 }
 

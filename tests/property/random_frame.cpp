@@ -97,7 +97,6 @@ PredictorConfig random_predictor(Random& random, const Dims& dims) {
 
 void choose_coder(Random& random, FrameConfig& config) {
   config.coder = random.pick({CoderId::huffman, CoderId::ans});
-  config.automatic_coder = random.one_in(2);
   HuffmanConfig& huffman = config.huffman;
   huffman.width = random.pick({HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64});
   config.index.kind =

@@ -125,7 +125,7 @@ TEST_CASE("the least effort tries what the usual one does where values are few")
 
 TEST_CASE("after a first frame by Lorenzo trials are made again") {
   FrameConfig config = by_context_coder();
-  config.predictor.automatic = config.automatic_coder = true;
+  config.predictor.automatic = true;
   Chooser chooser(FieldKind::smooth);
   const ChosenMethod own = chooser.choose(config);
   ChosenMethod first = own;
