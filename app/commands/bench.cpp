@@ -72,6 +72,7 @@ FileTrip make_file_trip(const BenchOptions& options, Backends& backends, const s
   ArchiveReader reader(source);
   ScratchFile restored;
   const ArchiveHeader& header = reader.header();
+  restored.set_size(header.plan.dims.count() * size_of(header.dtype));
   const auto place = [&](std::uint64_t i) {
     return header.plan.first_value(i) * size_of(header.dtype);
   };

@@ -124,6 +124,7 @@ class Decompression {
   PartUser part_writer(OutputFile& file, Progress& progress) {
     if (is_part() || !file.takes_any_order()) return {};
     write_header(file);
+    file.set_size(header_bytes_ + field_bytes());
     return [&](std::uint64_t i, ByteCount offset, MutableBytes values) {
       const ArchiveHeader& header = reader_.header();
       to_native(values, header.dtype, options_.byte_order);

@@ -176,8 +176,7 @@ void OutputFile::write(Bytes bytes) {
 }
 
 void OutputFile::write_at(ByteCount offset, Bytes bytes) {
-  const std::scoped_lock turn(writing_);
-  if (!write_all_at(file_.get(), offset, bytes)) fail("be written");
+  if (!parts_.write_at(file_.get(), offset, bytes)) fail("be written");
 }
 
 FileDescriptor OutputFile::duplicate() const {

@@ -45,8 +45,7 @@ void ScratchFile::write(Bytes bytes) {
 }
 
 void ScratchFile::write_at(ByteCount offset, Bytes bytes) {
-  const std::scoped_lock turn(writing_);
-  if (!write_all_at(file_.get(), offset, bytes)) fail(folder(), "be written");
+  if (!parts_.write_at(file_.get(), offset, bytes)) fail(folder(), "be written");
 }
 
 std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", file_.get()); }
@@ -54,7 +53,7 @@ std::string ScratchFile::path() const { return fmt::format("/proc/self/fd/{}", f
 namespace {
 
 constexpr ByteCount piece_bytes = ByteCount{2} << 20;
-constexpr unsigned most_readers = 16;
+constexpr unsigned most_threads = 16;
 
 /// Exceeds the caches: a device's bytes also come from memory.
 constexpr ByteCount source_bytes = ByteCount{256} << 20;
@@ -66,19 +65,29 @@ double seconds_of(const Work& work) {
   return clock.seconds();
 }
 
-void read_frame(const FieldSource& field, std::uint64_t i) {
-  const ByteCount size = field.frame_bytes(i);
+/// Calls use(at, size) for all pieces of `size` bytes, in `threads` threads.
+template <class Use>
+void in_pieces(ByteCount size, unsigned threads, const Use& use) {
   std::atomic<ByteCount> next = 0;
-  const auto read = [&] {
-    std::vector<std::byte> piece(piece_bytes);
+  const auto take_part = [&] {
     for (ByteCount at = 0; (at = next.fetch_add(piece_bytes)) < size;) {
-      field.read_part(i, at, MutableBytes(piece).first(std::min(piece_bytes, size - at)));
+      use(at, std::min(piece_bytes, size - at));
     }
   };
-  std::vector<std::future<void>> readers(
-      std::clamp(static_cast<unsigned>(usable_threads()), 1U, most_readers));
-  for (std::future<void>& reader : readers) reader = std::async(std::launch::async, read);
-  for (std::future<void>& reader : readers) reader.get();
+  std::vector<std::future<void>> parts(threads);
+  for (std::future<void>& part : parts) part = std::async(std::launch::async, take_part);
+  for (std::future<void>& part : parts) part.get();
+}
+
+unsigned many_threads() {
+  return std::clamp(static_cast<unsigned>(usable_threads()), 1U, most_threads);
+}
+
+void read_frame(const FieldSource& field, std::uint64_t i) {
+  in_pieces(field.frame_bytes(i), many_threads(), [&](ByteCount at, ByteCount size) {
+    thread_local std::vector<std::byte> piece(piece_bytes);
+    field.read_part(i, at, MutableBytes(piece).first(size));
+  });
 }
 
 void send_frame(Transfer& transfer, const FieldSource& field, std::uint64_t i) {
@@ -87,11 +96,12 @@ void send_frame(Transfer& transfer, const FieldSource& field, std::uint64_t i) {
   transfer.upload(to, [](ByteCount /*offset*/, MutableBytes /*piece*/) {});
 }
 
-void write_file(Bytes source, ByteCount size) {
+void write_file(Bytes source, ByteCount file_bytes, unsigned threads) {
   ScratchFile file;
-  for (ByteCount at = 0; at < size; at += piece_bytes) {
-    file.write_at(at, source.subspan(at % source_bytes, std::min(piece_bytes, size - at)));
-  }
+  file.set_size(file_bytes);
+  in_pieces(file_bytes, threads, [&](ByteCount at, ByteCount size) {
+    file.write_at(at, source.subspan(at % source_bytes, size));
+  });
 }
 
 }  // namespace
@@ -110,8 +120,9 @@ PathParts measure_path_parts(Transfer& transfer, const FieldSource& field,
     parts.read_field += seconds_of([&] { read_frame(field, i); });
     parts.field_over_bus += seconds_of([&] { send_frame(transfer, field, i); });
   }
-  parts.write_archive = seconds_of([&] { write_file(source, archive_bytes); });
-  parts.write_field = seconds_of([&] { write_file(source, field.layout().field_bytes()); });
+  parts.write_archive = seconds_of([&] { write_file(source, archive_bytes, 1); });
+  parts.write_field =
+      seconds_of([&] { write_file(source, field.layout().field_bytes(), many_threads()); });
   return parts;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,13 +18,14 @@ class ScratchFile final : public ByteSink {
   void write(Bytes bytes) override;
   bool takes_any_order() const override { return true; }
   void write_at(ByteCount offset, Bytes bytes) override;
+  void set_size(ByteCount size) { parts_.set_size(file_.get(), size); }
 
   /// Opens the file.
   std::string path() const;
 
  private:
   FileDescriptor file_;
-  std::mutex writing_;  ///< a file takes one writer at a time
+  FileParts parts_;
 };
 
 /// Seconds of each part of the path from file over device to archive, and back, alone: a limit for
@@ -33,8 +33,8 @@ class ScratchFile final : public ByteSink {
 struct PathParts {
   double read_field = 0;      ///< by many threads
   double field_over_bus = 0;  ///< to the device; back is similar
-  double write_archive = 0;   ///< by one thread: a file takes one writer at a time
-  double write_field = 0;
+  double write_archive = 0;   ///< by one thread
+  double write_field = 0;     ///< by many threads
 
   double slowest_of_compress() const;
   double slowest_of_decompress() const;

@@ -18,12 +18,9 @@ namespace {
 /// Large enough for the bus to reach its speed, small enough to stay in a processor's cache.
 constexpr ByteCount piece_bytes = ByteCount{2} << 20;
 
-/// One thread copies a file's bytes to memory at a fraction of the bus' speed; too many slow down
-/// what goes on beside them.
-constexpr unsigned fill_threads = 12;
-
-/// A file lets in one writer at a time; meanwhile the others bring the next pieces.
-constexpr unsigned drain_threads = 4;
+/// One thread copies a file's bytes from or to memory at a fraction of the bus' speed; too many
+/// slow down what goes on beside them.
+constexpr unsigned most_lanes = 12;
 
 /// Memory of one kind that ends with its owner.
 template <class Memory>
@@ -52,8 +49,8 @@ class Block {
 
 /// A place for one piece, and its way.
 struct StagingBuffer {
-  Block<PinnedMemory> piece{piece_bytes};
-  Stream stream;
+  MutableBytes piece;
+  Stream stream = Stream();
 
   void copy(std::byte* to, const std::byte* from, ByteCount size) const {
     check(cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream.get()), "copy a piece");
@@ -61,9 +58,11 @@ struct StagingBuffer {
   void wait() const { check(cudaStreamSynchronize(stream.get()), "copy a piece"); }
 };
 
-/// What a thread needs: while one piece travels, the next one is read.
+/// What a thread needs: while one piece travels, the next one is read. Allocated at once, since the
+/// driver takes one thread at a time.
 struct Lane {
-  StagingBuffer staging[2];
+  Block<PinnedMemory> pinned{2 * piece_bytes};
+  StagingBuffer staging[2]{{pinned.bytes().first(piece_bytes)}, {pinned.bytes().last(piece_bytes)}};
 
   /// Waits for what travels also where a failure ends the work.
   ~Lane() {
@@ -102,12 +101,12 @@ class GpuTransfer final : public Transfer {
   }
 
   void upload(MutableBytes to, const PieceUser& read) override {
-    in_lanes(fill_threads, to.size(), [&](const Lane& lane, const auto& next_piece) {
+    in_lanes(to.size(), [&](const Lane& lane, const auto& next_piece) {
       std::size_t turn = 0;
       while (const Piece piece = next_piece()) {
         const StagingBuffer& staging_buffer = lane.staging[turn++ % 2];
         staging_buffer.wait();
-        const MutableBytes bytes = staging_buffer.piece.bytes().first(piece.size);
+        const MutableBytes bytes = staging_buffer.piece.first(piece.size);
         read(piece.offset, bytes);
         staging_buffer.copy(to.data() + piece.offset, bytes.data(), bytes.size());
       }
@@ -116,10 +115,10 @@ class GpuTransfer final : public Transfer {
   }
 
   void download(Bytes from, const PieceUser& write) override {
-    in_lanes(drain_threads, from.size(), [&](const Lane& lane, const auto& next_piece) {
+    in_lanes(from.size(), [&](const Lane& lane, const auto& next_piece) {
       const StagingBuffer& staging_buffer = lane.staging[0];
       while (const Piece piece = next_piece()) {
-        const MutableBytes bytes = staging_buffer.piece.bytes().first(piece.size);
+        const MutableBytes bytes = staging_buffer.piece.first(piece.size);
         staging_buffer.copy(bytes.data(), from.data() + piece.offset, bytes.size());
         staging_buffer.wait();
         write(piece.offset, bytes);
@@ -135,10 +134,9 @@ class GpuTransfer final : public Transfer {
     explicit operator bool() const { return size != 0; }
   };
 
-  /// Calls move(lane, next_piece) in at most `most_threads` threads, which share the pieces of
-  /// `size` bytes.
+  /// Calls move(lane, next_piece) in threads that share the pieces of `size` bytes.
   template <class Move>
-  void in_lanes(unsigned most_threads, ByteCount size, const Move& move) {
+  void in_lanes(ByteCount size, const Move& move) {
     std::atomic<ByteCount> next = 0;
     const auto next_piece = [&] {
       const ByteCount offset = std::min(next.fetch_add(piece_bytes), size);
@@ -159,7 +157,7 @@ class GpuTransfer final : public Transfer {
       }
     };
     {
-      const unsigned lanes = std::clamp(static_cast<unsigned>(usable_threads()), 2U, most_threads);
+      const unsigned lanes = std::clamp(static_cast<unsigned>(usable_threads()), 2U, most_lanes);
       std::vector<std::jthread> threads(std::min<ByteCount>(lanes, ceil_div(size, piece_bytes)));
       for (std::jthread& thread : threads) thread = std::jthread(run);
     }

@@ -57,7 +57,7 @@ std::string file_of(test::Random& random, const std::string& text) {
 FileDescriptor in_memory(const std::string& bytes) {
   FileDescriptor file(::memfd_create("npy", 0));
   const Bytes all = std::as_bytes(std::span(bytes));
-  if (!file.is_open() || !write_all_at(file.get(), 0, all)) std::abort();
+  if (!file.is_open() || !write_all(file.get(), all)) std::abort();
   return file;
 }
 

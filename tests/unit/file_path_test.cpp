@@ -1,11 +1,15 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <thread>
 
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
 #include "codec/frames/frame_scheduler.hpp"
+#include "codec/io/file_descriptor.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "core/base/error.hpp"
 #include "test_data/fields.hpp"
@@ -234,6 +238,34 @@ TEST_CASE("what goes wrong while pieces travel ends the compression") {
     const FieldSettings settings = settings_for(ErrorMode::absolute, frame_bytes);
     PlacedSink full(3000);
     REQUIRE_THROWS_AS(compress_on_fake_device(values, settings, full), OutputError);
+  }
+}
+
+TEST_CASE("threads write the parts of a file in memory and on a disk") {
+  const std::vector<std::byte> values = mixed_values();
+  const std::size_t part = GENERATE(1000, 4096, 5000);  // of pages, and across them
+  for (const char* const folder : {"/dev/shm", "/tmp"}) {
+    const FileDescriptor file(::open(folder, O_TMPFILE | O_RDWR, 0600));
+    if (!file.is_open()) continue;  // not on every system
+    FileParts parts;
+    parts.set_size(file.get(), values.size());
+    std::atomic<bool> is_written = true;
+    const auto write_every_fourth = [&](std::size_t first) {
+      for (std::size_t at = first * part; at < values.size(); at += 4 * part) {
+        const Bytes bytes = Bytes(values).subspan(at, std::min(part, values.size() - at));
+        if (!parts.write_at(file.get(), at, bytes)) is_written = false;
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < 4; ++i) threads.emplace_back(write_every_fourth, i);
+    }
+    CHECK(is_written);
+    FileSource written(FileDescriptor(::dup(file.get())), folder);
+    REQUIRE(written.size() == values.size());
+    std::vector<std::byte> back(values.size());
+    CHECK(written.read(back) == back.size());
+    CHECK(back == values);
   }
 }
 
