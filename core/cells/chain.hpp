@@ -41,9 +41,9 @@ CUSZI_HD inline std::uint32_t without_symbol(std::uint32_t state, const CellShar
 /// run of successive tiles, and codes their blocks one after the other. Runs of small frames are
 /// longer, where what lanes waste counts more than the time of a chain.
 inline constexpr std::uint32_t most_run_classes = 1024;
+inline constexpr std::uint64_t many_tiles = 4096;
 CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass, std::uint64_t tiles) {
-  constexpr std::uint64_t few_tiles = 4096;
-  const std::uint32_t classes = tiles < few_tiles ? most_run_classes : most_run_classes / 4;
+  const std::uint32_t classes = tiles < many_tiles ? most_run_classes : most_run_classes / 4;
   std::uint32_t run = classes;
   while (run > 1 && run * blocks_of_pass(rank, pass) > classes) run /= 2;
   return run;
@@ -64,6 +64,14 @@ CUSZI_HD constexpr std::uint32_t class_lanes(int rank, int pass, std::uint64_t t
 inline constexpr std::uint32_t fewest_blocks_of_lane = 16;
 inline constexpr int lane_code_bits = 2;  ///< of log2(blocks_of_lane / 16) in a head
 inline constexpr std::uint32_t most_blocks_of_lane = fewest_blocks_of_lane << 3;
+/// In large frames, lanes of coarse passes, whose codes are large and take longest, have a quarter
+/// and a half.
+CUSZI_HD constexpr std::uint32_t blocks_of_lane_in(int rank, int pass, std::uint64_t tiles,
+                                                   std::uint32_t blocks_of_lane) {
+  if (tiles < many_tiles) return blocks_of_lane;
+  const int finer_passes = cell_passes(rank) - 1 - pass;
+  return blocks_of_lane >> (finer_passes < 2 ? finer_passes : 2);
+}
 CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
                                                std::uint32_t blocks_of_lane) {
   return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);

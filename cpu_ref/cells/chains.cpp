@@ -422,15 +422,16 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
   const auto class_tables = all_tables<EncoderTable>(head.tables.classes, encoder_table);
   const auto code_tables = all_tables<EncoderTable>(head.tables.codes, encoder_table);
   std::vector<std::vector<std::byte>> of_classes(class_segments(blocks.rank, pass, blocks.tiles));
-  std::vector<std::vector<std::byte>> of_codes(code_segments(live.size(), head.blocks_of_lane));
+  const std::uint32_t blocks_of_lane =
+      blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
+  std::vector<std::vector<std::byte>> of_codes(code_segments(live.size(), blocks_of_lane));
   parallel_for(of_classes.size() + of_codes.size(), [&](std::uint64_t i) {
     if (i < of_classes.size()) {
       of_classes[i] =
           encode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables);
     } else {
       i -= of_classes.size();
-      of_codes[i] =
-          encode_code_segment(blocks, CodeSegment(live, head.blocks_of_lane, i), code_tables);
+      of_codes[i] = encode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables);
     }
   });
   append(of_classes, sections[0].bytes, sections[1].bytes);
@@ -460,14 +461,15 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
                          class_bytes[i]);
   });
   const std::vector<std::uint64_t> live = blocks.live(pass);
-  const std::uint64_t of_codes = code_segments(live.size(), head.blocks_of_lane);
+  const std::uint32_t blocks_of_lane =
+      blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
+  const std::uint64_t of_codes = code_segments(live.size(), blocks_of_lane);
   if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(damaged);
   const auto code_bytes =
       cut_segments(index, of_classes, of_codes, sections.find(SectionId::codes));
   const auto code_tables = all_tables<DecoderTable>(head.tables.codes, decoder_table);
   parallel_for(of_codes, [&](std::uint64_t i) {
-    decode_code_segment(blocks, CodeSegment(live, head.blocks_of_lane, i), code_tables,
-                        code_bytes[i]);
+    decode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables, code_bytes[i]);
   });
 }
 

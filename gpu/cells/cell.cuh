@@ -1,8 +1,11 @@
 #pragma once
 
+#include <type_traits>
+
 #include "core/cells/grid.hpp"
 #include "core/cells/prediction.hpp"
 #include "gpu/cells/tuning.cuh"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -35,6 +38,7 @@ class CellCorner {
  public:
   CUSZI_HD explicit CellCorner(unsigned number) : number_(number) {}
 
+  CUSZI_HD bool is_first() const { return number_ == 0; }
   CUSZI_HD bool is_end(int axis) const { return (number_ >> (axis_count - 1 - axis) & 1) != 0; }
   CUSZI_HD int coordinate(int axis) const { return is_end(axis) ? Shape::tile : 0; }
   CUSZI_HD int place() const {
@@ -55,10 +59,10 @@ class CellCorner {
   unsigned number_;
 };
 
-/// The tile of a thread block. Those whose cells are cut by the field's end, the last along an
-/// axis, come last: they have instructions of their own.
+/// The number of a tile in the order in which thread blocks take them. Those whose cells are cut by
+/// the field's end, the last along an axis, come last: they have instructions of their own.
 template <class Shape>
-__device__ std::uint32_t tile_of_block(const CellGrid& grid) {
+__device__ std::uint32_t tile_in_order(const CellGrid& grid, std::uint32_t position) {
   const std::uint32_t* const all = grid.tiles;
   const std::uint32_t z = all[0] - (Shape::has(0) ? 1 : 0);  // without the last
   const std::uint32_t y = all[1] - (Shape::has(1) ? 1 : 0);
@@ -66,7 +70,7 @@ __device__ std::uint32_t tile_of_block(const CellGrid& grid) {
   const auto number = [&](std::uint32_t at_z, std::uint32_t at_y, std::uint32_t at_x) {
     return (at_z * all[1] + at_y) * all[2] + at_x;
   };
-  std::uint32_t rest = blockIdx.x;
+  std::uint32_t rest = position;
   if (rest < z * y * x) return number(rest / x / y, rest / x % y, rest % x);
   rest -= z * y * x;
   if (rest < z * y) return number(rest / y, rest % y, x);
@@ -74,6 +78,96 @@ __device__ std::uint32_t tile_of_block(const CellGrid& grid) {
   if (Shape::has(1) && rest < z * all[2]) return number(rest / all[2], y, rest % all[2]);
   rest -= Shape::has(1) ? z * all[2] : 0;
   return number(z, rest / all[2], rest % all[2]);
+}
+
+/// The cells of a thread block, in shared memory. The last block has tiles twice.
+template <class T, class Shape_, int tiles_>
+struct CellsOfBlock {
+  using Shape = Shape_;
+  static constexpr int tiles = tiles_;
+  static constexpr int threads = CellsPolicy::cell_threads<Shape, tiles>;
+  static constexpr int of_multiprocessor = CellsPolicy::cell_blocks<T, Shape>;
+
+  T values[tiles][CellPlaces<Shape>::count];
+  CellTile tile[tiles];
+  std::uint64_t begin[tiles];  ///< the index of a tile's first point
+
+  /// By all threads; returns whether all cells lie inside the field.
+  __device__ bool take_tiles(const CellGrid& grid) {
+    bool is_whole = true;
+    if (threadIdx.x < tiles) {
+      const auto last = static_cast<std::uint32_t>(grid.count() - 1);
+      tile[threadIdx.x] =
+          grid.template tile<Shape>(tile_in_order<Shape>(grid, min(position(threadIdx.x), last)));
+      const CellTile& own = tile[threadIdx.x];
+      begin[threadIdx.x] = grid.index(own.first[0], own.first[1], own.first[2]);
+      is_whole = own.is_whole;
+    }
+    return __syncthreads_and(is_whole) != 0;
+  }
+  /// Whether a tile is not there for the second time.
+  __device__ static bool is_new(const CellGrid& grid, int number) {
+    return position(static_cast<unsigned>(number)) < grid.count();
+  }
+  /// Calls each(tile, item) for so many items of each tile.
+  template <int items, class Each>
+  __device__ __forceinline__ static void for_each_item(const Each& each) {
+    CUSZI_NO_UNROLL
+    for (int i = static_cast<int>(threadIdx.x); i < tiles * items; i += threads)
+      each(i / items, i % items);
+  }
+  /// Calls each(tile, z, y, x) for the first of every `size` points of all rows; `far` is 1 if far
+  /// faces are among the rows. A thread keeps its place along the axes but the slowest one.
+  template <int far, int size, class Each>
+  __device__ __forceinline__ static void for_each_vector(const Each& each) {
+    constexpr int rank = Shape::rank;
+    constexpr int of_row = Shape::tile / size;
+    constexpr int places = rank == 3 ? (Shape::tile + far) * of_row : rank == 2 ? of_row : 1;
+    constexpr int steps = rank == 1 ? of_row : Shape::tile + far;  // of a tile
+    constexpr int at_once = threads / places;
+    static_assert(at_once > 0);
+    const int place = static_cast<int>(threadIdx.x) % places;
+    const int first = static_cast<int>(threadIdx.x) / places;
+    if (first >= at_once) return;
+    CUSZI_NO_UNROLL  // what is unrolled misses the cache of instructions
+        for (int i = first; i < tiles * steps; i += at_once) {
+      const int step = i % steps;
+      each(i / steps, rank == 3 ? step : 0,
+           rank == 3   ? place / of_row
+           : rank == 2 ? step
+                       : 0,
+           (rank == 1 ? step : place % of_row) * size);
+    }
+  }
+
+ private:
+  __device__ static std::uint32_t position(unsigned number) { return blockIdx.x * tiles + number; }
+};
+
+/// Calls f(std::type_identity<CellsOfBlock<...>>{}) with the largest that a block of this device
+/// has room for.
+template <class T, class F>
+void with_cells_of_block(const Device& device, int rank, F&& f) {
+  with_cell_rank(rank, [&](auto shape) {
+    using Shape = decltype(shape);
+    using Most = CellsOfBlock<T, Shape, CellsPolicy::most_cell_tiles<T, Shape>>;
+    using Usual = CellsOfBlock<T, Shape, CellsPolicy::cell_tiles<T, Shape>>;
+    constexpr unsigned besides = 2048;  // what kernels add to cells, at most
+    if (sizeof(Most) + besides <= device.shared_bytes) {
+      f(std::type_identity<Most>{});
+    } else {
+      f(std::type_identity<Usual>{});
+    }
+  });
+}
+
+/// Launches a kernel that has `Cells` in dynamic shared memory, for all tiles of its task's grid.
+template <class Cells, class Task>
+void launch_cells(DeviceContext& gpu, void (*kernel)(Task, bool), const Task& task,
+                  bool by_vectors) {
+  raise_shared_limit(gpu.device(), kernel);
+  kernel<<<blocks_for(task.grid.count(), Cells::tiles), Cells::threads, sizeof(Cells),
+           gpu.stream()>>>(task, by_vectors);
 }
 
 /// The weights of the classes of all levels: [level][class][which odd axes have a neighbour above:

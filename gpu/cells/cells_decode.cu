@@ -84,8 +84,9 @@ class CellsDecoder {
       const Bytes codes = sections.find(SectionId::codes);
       const std::uint64_t of_classes =
           index.empty() ? 0 : class_segments(chains.rank, pass, chains.tiles);
-      const std::uint64_t most = code_segments(
-          std::uint64_t{chains.tiles} * blocks_of_pass(chains.rank, pass), fewest_blocks_of_lane);
+      const std::uint64_t most =
+          code_segments(std::uint64_t{chains.tiles} * blocks_of_pass(chains.rank, pass),
+                        blocks_of_lane_in(chains.rank, pass, chains.tiles, fewest_blocks_of_lane));
       const std::uint64_t all = index.size() / 4;
       const bool lacks_index = index.empty() && (!classes.empty() || !codes.empty());
       if (lacks_index || index.size() % 4 != 0 || all < of_classes || all - of_classes > most) {

@@ -33,7 +33,7 @@ __global__ void report_sizes(CellsChains chains, const std::uint64_t* offsets,
   if (pass >= chains.passes) return;
   const PassSegments& own = chains.segments[pass];
   sizes->live[pass] = chains.first_live(pass + 1) - chains.first_live(pass);
-  sizes->code_segments[pass] = chains.code_segments(pass, *chains.blocks_of_lane);
+  sizes->code_segments[pass] = chains.code_segments(pass);
   sizes->classes_at[pass] = offsets[own.first];
   sizes->codes_at[pass] = offsets[own.first + own.of_classes];
   sizes->patches[pass] = patches[pass];
@@ -46,7 +46,8 @@ std::uint32_t number_segments(CellsChains& chains) {
     const std::uint64_t blocks = std::uint64_t{chains.tiles} * blocks_of_pass(chains.rank, pass);
     chains.segments[pass] = {
         next, static_cast<std::uint32_t>(class_segments(chains.rank, pass, chains.tiles)),
-        static_cast<std::uint32_t>(code_segments(blocks, fewest_blocks_of_lane))};
+        static_cast<std::uint32_t>(code_segments(
+            blocks, blocks_of_lane_in(chains.rank, pass, chains.tiles, fewest_blocks_of_lane)))};
     next += chains.segments[pass].of_classes + chains.segments[pass].of_codes;
   }
   return next;
@@ -106,16 +107,12 @@ class CellsEncoder {
   }
 
   void start_chains() {
-    EncoderTables tables{};
-    gpu_.streams().fork([&] {
-      const SymbolCounts* const counts = count_symbols_of_cells(gpu_, chains_);
-      tables = choose_tables(gpu_, counts, head_);
-    });
     const LiveBlocks live =
         list_live_blocks(gpu_, chains_.rank, chains_.passes, chains_.tiles, chains_.classes);
-    gpu_.streams().join();
     chains_.live = live.numbers;
     chains_.live_before = live.before;
+    const SymbolCounts* const counts = count_symbols_of_cells(gpu_, chains_);
+    const EncoderTables tables = choose_tables(gpu_, counts, head_);
     std::uint64_t class_segments = 0;
     for (int pass = 0; pass < chains_.passes; ++pass)
       class_segments += chains_.segments[pass].of_classes;

@@ -63,9 +63,12 @@ struct CellsChains {
   __device__ std::uint64_t coded_of(std::uint32_t block) const {
     return __ldg(&coded->of[grid.cut_of_tile(block / tile_blocks)][block % tile_blocks]);
   }
-  __device__ std::uint32_t code_segments(int pass, std::uint32_t blocks) const {
+  __device__ std::uint32_t blocks_of_lane_in(int pass) const {
+    return cuszi::blocks_of_lane_in(rank, pass, tiles, *blocks_of_lane);
+  }
+  __device__ std::uint32_t code_segments(int pass) const {
     return static_cast<std::uint32_t>(
-        ceil_div(first_live(pass + 1) - first_live(pass), std::uint64_t{32} * blocks));
+        cuszi::code_segments(first_live(pass + 1) - first_live(pass), blocks_of_lane_in(pass)));
   }
 };
 
@@ -124,8 +127,8 @@ struct CodeBlocks {
   std::uint32_t rounds;
   std::uint32_t of_lane;  ///< blocks
 
-  __device__ CodeBlocks(const CellsChains& chains, int pass, std::uint32_t segment,
-                        std::uint32_t blocks_of_lane) {
+  __device__ CodeBlocks(const CellsChains& chains, int pass, std::uint32_t segment) {
+    const std::uint32_t blocks_of_lane = chains.blocks_of_lane_in(pass);
     const std::uint64_t first = std::uint64_t{segment} * 32 * blocks_of_lane;
     const std::uint64_t all = chains.first_live(pass + 1) - chains.first_live(pass);
     const auto count =

@@ -149,11 +149,12 @@ __device__ std::uint32_t take_symbol(const std::uint8_t* symbols, const std::uin
   return symbol;
 }
 
-/// Tables of a block's warps, copied to shared memory.
+/// Tables of a block's warps, copied to shared memory. A place more in each row, so that lanes find
+/// the same symbol of different tables in different banks.
 template <unsigned places>
 struct SharedTables {
   std::uint8_t symbols[class_count][cells_probability_one];
-  std::uint32_t shares[class_count][places];
+  std::uint32_t shares[class_count][places + 1];
 
   __device__ void load(const std::uint8_t* from_symbols, const std::uint32_t* from_shares) {
     const auto* const from = reinterpret_cast<const uint4*>(from_symbols);
@@ -315,16 +316,15 @@ struct SharedCodes {
 __device__ bool decode_segment(const ChainDecodeTask& task, SharedCodes& shared,
                                std::uint32_t number) {
   const CellsChains& chains = task.chains;
-  const std::uint32_t blocks_of_lane = *chains.blocks_of_lane;
   int pass = 0;
   if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_codes; }))
     return false;
   const unsigned lane = threadIdx.x % 32;
-  if (chains.code_segments(pass, blocks_of_lane) != chains.segments[pass].of_codes) {
+  if (chains.code_segments(pass) != chains.segments[pass].of_codes) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return true;
   }
-  const CodeBlocks blocks(chains, pass, number, blocks_of_lane);
+  const CodeBlocks blocks(chains, pass, number);
   const PassSegments& segments = chains.segments[pass];
   const SegmentBytes bytes(task, number, segments.first + segments.of_classes, segments.of_codes,
                            task.bytes[pass].codes, task.bytes[pass].code_bytes, blocks.lanes);

@@ -8,6 +8,7 @@ namespace {
 constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
 constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
 constexpr unsigned class_batch = 8;                   ///< classes of a lane likewise
+static_assert(load_batch == 8);                       // codes of a uint4
 static_assert(class_batch % 2 == 0 && most_run_classes % class_batch == 0);
 
 /// The words of a segment, which come out backwards.
@@ -42,11 +43,12 @@ __device__ unsigned place_of_token(unsigned token) {
                               : token - small_tokens + small_places;
 }
 
-/// Which of a lane's codes are not small, as bits.
-__device__ unsigned large_codes(const std::uint32_t (&pairs)[load_batch / 2]) {
+/// Which of eight codes are not small, as bits.
+__device__ unsigned large_codes(const uint4& codes) {
+  const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
   unsigned large = 0;
   CUSZI_UNROLL
-  for (int i = 0; i < load_batch / 2; ++i) {
+  for (int i = 0; i < 4; ++i) {
     const unsigned high_bits = __vabsss2(pairs[i]) & 0xFFF0FFF0U;
     large |= ((high_bits & 0xFFFFU) != 0 ? 1U : 0U) << (2 * i);
     large |= (high_bits >> 16 != 0 ? 1U : 0U) << (2 * i + 1);
@@ -68,7 +70,7 @@ __device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* sha
 __device__ void put_batch(const uint4& codes, unsigned coded, const PackedCellShare* shares,
                           std::uint32_t& state, SegmentWords& words) {
   const std::uint32_t pairs[load_batch / 2] = {codes.x, codes.y, codes.z, codes.w};
-  const unsigned large = large_codes(pairs) & coded;
+  const unsigned large = large_codes(codes) & coded;
   const unsigned any_large = __reduce_or_sync(~0U, large);
   PackedCellShare found[load_batch];
   CUSZI_UNROLL
@@ -97,10 +99,11 @@ __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
   task.sizes[entry] = 4 * lanes + 4 * ((count + 1) / 2);
 }
 
-/// What the warps of a block share: the shares of tokens and of classes.
+/// What the warps of a block share: the shares of tokens and of classes. A place more in each row,
+/// so that lanes find the same token of different classes in different banks.
 struct SharedShares {
-  PackedCellShare codes[class_count][token_places];
-  PackedCellShare classes[class_count][class_places];
+  PackedCellShare codes[class_count][token_places + 1];
+  PackedCellShare classes[class_count][class_places + 1];
   SharedParents parents;
 
   /// By all threads of a block, which wait.
@@ -118,18 +121,15 @@ struct SharedShares {
 __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedShares& shared,
                                     std::uint32_t number) {
   const CellsChains& chains = task.chains;
-  const std::uint32_t blocks_of_lane = *chains.blocks_of_lane;
   int pass = 0;
-  if (!find_pass(chains, number, pass,
-                 [&](int p) { return chains.code_segments(p, blocks_of_lane); })) {
+  if (!find_pass(chains, number, pass, [&](int p) { return chains.code_segments(p); }))
     return false;
-  }
-  const CodeBlocks blocks(chains, pass, number, blocks_of_lane);
+  const CodeBlocks blocks(chains, pass, number);
   const std::uint32_t entry =
       chains.segments[pass].first + chains.segments[pass].of_classes + number;
   // Capacity of a segment: as many words as codes, times `room`, and a batch more.
   const std::uint64_t blocks_before =
-      chains.first_live(pass) + std::uint64_t{number} * 32 * blocks_of_lane;
+      chains.first_live(pass) + std::uint64_t{number} * 32 * chains.blocks_of_lane_in(pass);
   std::uint16_t* const begin =
       task.code_words + (blocks_before * cell_block_codes * task.room +
                          std::uint64_t{entry} * load_batch * largest_step_words);

@@ -84,81 +84,86 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   }
 }
 
-/// Eight codes of a block, as a thread counts them.
-struct EightCodes {
-  static constexpr unsigned parts = 8;  ///< of a block
+/// How often the codes of a block have each of the magnitudes of small tokens.
+class MagnitudeCounts {
+ public:
+  static constexpr unsigned magnitudes = 16;
 
-  std::uint32_t kind = 0;  ///< class of the block; none of class 0 are counted
-  uint4 codes{};
-  unsigned coded = 0;  ///< a bit a code
-
-  __device__ void load(const CellsChains& chains, std::uint64_t block, unsigned part) {
-    if (kind == 0) return;
-    codes = reinterpret_cast<const uint4*>(chains.codes)[block * parts + part];
-    coded =
-        static_cast<unsigned>(chains.coded_of(static_cast<std::uint32_t>(block)) >> (8 * part)) &
-        0xFFU;
-  }
-  /// Counts small tokens in `small`, others in `large`.
-  __device__ void count(std::uint32_t* small, std::uint32_t* large) const {
-    const std::uint32_t pairs[4] = {codes.x, codes.y, codes.z, codes.w};
-    // Codes that are not coded are 0.
-    std::uint32_t zeros = static_cast<unsigned>(__popc(coded)) - 8;
+  __device__ void add(const uint4& eight_codes) {
+    const std::uint32_t pairs[] = {eight_codes.x, eight_codes.y, eight_codes.z, eight_codes.w};
+    std::uint32_t low = 0;  // 4 bits a magnitude
+    std::uint32_t high = 0;
     CUSZI_UNROLL
-    for (const std::uint32_t pair : pairs) {
-      CUSZI_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        const int code = static_cast<std::int16_t>(pair >> (16 * half));
-        const std::uint32_t token = small_token_of(code);
-        if (code == 0) {
-          ++zeros;
-        } else if (token < small_tokens) {
-          atomicAdd(small + token, 1U);
-        } else {
-          atomicAdd(large + token_of_code(code).token - small_tokens, 1U);
-        }
-      }
+    for (unsigned i = 0; i < 8; ++i) {
+      const int code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
+      const unsigned shift = 4 * static_cast<unsigned>(abs(code));
+      low += __funnelshift_lc(0, 1, shift);  // 0 from 32 on
+      high += __funnelshift_lc(0, 1, shift - 32);
+      shifts_ |= shift;
     }
-    if (zeros != 0) atomicAdd(small, zeros);
+    constexpr std::uint32_t even = 0x0F0F0F0F;
+    counts_[0] += low & even;
+    counts_[1] += low >> 4 & even;
+    counts_[2] += high & even;
+    counts_[3] += high >> 4 & even;
   }
+  __device__ std::uint32_t operator[](unsigned magnitude) const {
+    return counts_[magnitude / 8 * 2 + magnitude % 2] >> (magnitude % 8 / 2 * 8) & 0xFFU;
+  }
+  /// Whether there was a larger one.
+  __device__ bool has_others() const { return shifts_ >= 4 * magnitudes; }
+
+ private:
+  std::uint32_t counts_[4] = {};  ///< bytes: of 0, 2, 4, 6; 1, 3, 5, 7; 8, ...; 9, ...
+  std::uint32_t shifts_ = 0;
 };
 
-/// Eight threads a block of codes. Those of a block count in tables of their own, so that few add
-/// to one place at once. Classes are loaded two blocks ahead, codes one.
+/// A thread a block that has codes, in turn. Tokens of two signs count as that of the positive
+/// code: tables do not tell them apart. Lanes count in tables of their own, so that few add to one
+/// place at once.
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
     count_tokens(const __grid_constant__ CellsChains chains, SymbolCounts* counts) {
-  constexpr unsigned parts = EightCodes::parts;
-  constexpr unsigned places = 32;  // of small tokens
-  __shared__ std::uint32_t small[parts][class_count * places + 1];
+  constexpr unsigned copies = 8;
+  constexpr unsigned magnitudes = MagnitudeCounts::magnitudes;
+  __shared__ std::uint32_t small[copies][class_count][magnitudes + 1];
   __shared__ std::uint32_t large[class_count][token_places - small_tokens];
-  for (unsigned i = threadIdx.x; i < parts * (class_count * places + 1); i += blockDim.x)
-    (&small[0][0])[i] = 0;
-  for (unsigned i = threadIdx.x; i < sizeof large / sizeof large[0][0]; i += blockDim.x)
-    (&large[0][0])[i] = 0;
+  for (unsigned i = threadIdx.x; i < sizeof small / 4; i += blockDim.x) (&small[0][0][0])[i] = 0;
+  for (unsigned i = threadIdx.x; i < sizeof large / 4; i += blockDim.x) (&large[0][0])[i] = 0;
   __syncthreads();
-  const unsigned part = threadIdx.x % parts;
-  const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x / parts;
-  const auto kind_of = [&](std::uint64_t block) {
-    return block < blocks ? std::uint32_t{chains.classes[block]} : 0U;
-  };
-  std::uint64_t block = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / parts;
-  EightCodes now{kind_of(block)};
-  now.load(chains, block, part);
-  EightCodes next{kind_of(block + step)};
-  CUSZI_NO_UNROLL
-  for (; block < blocks; block += step) {
-    next.load(chains, block + step, part);
-    const EightCodes after{kind_of(block + 2 * step)};
-    if (now.kind != 0) now.count(small[part] + now.kind * places, large[now.kind]);
-    now = next;
-    next = after;
+  const std::uint64_t blocks = chains.first_live(chains.passes);
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < blocks;
+       i += step) {
+    const std::uint32_t block = chains.live[i];
+    const std::uint32_t kind = chains.classes[block];
+    const std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
+    MagnitudeCounts found;
+#pragma unroll 4
+    for (int k = 0; k < cell_block_codes; k += 8)
+      found.add(*reinterpret_cast<const uint4*>(codes + k));
+    // Codes that are not coded are 0.
+    const auto without_code =
+        static_cast<unsigned>(cell_block_codes - __popcll(chains.coded_of(block)));
+    std::uint32_t* const own = small[threadIdx.x % copies][kind];
+    CUSZI_UNROLL
+    for (unsigned magnitude = 0; magnitude < magnitudes; ++magnitude) {
+      const std::uint32_t count = found[magnitude] - (magnitude == 0 ? without_code : 0);
+      if (count != 0) atomicAdd(own + magnitude, count);
+    }
+    if (!found.has_others()) continue;
+    for (int k = 0; k < cell_block_codes; ++k) {
+      const std::uint32_t token = token_of_code(codes[k]).token;
+      if (token >= small_tokens) atomicAdd(&large[kind][token - small_tokens], 1U);
+    }
   }
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < class_count * places; i += blockDim.x) {
+  for (unsigned i = threadIdx.x; i < class_count * magnitudes; i += blockDim.x) {
+    const unsigned kind = i / magnitudes;
+    const unsigned magnitude = i % magnitudes;
     std::uint32_t count = 0;
-    for (unsigned p = 0; p < parts; ++p) count += small[p][i];
-    if (count != 0) atomicAdd(&counts->tokens[i / places][i % places], count);
+    for (unsigned copy = 0; copy < copies; ++copy) count += small[copy][kind][magnitude];
+    const std::uint32_t token = small_token_of(static_cast<int>(magnitude));
+    if (count != 0) atomicAdd(&counts->tokens[kind][token], count);
   }
   for (unsigned i = threadIdx.x; i < class_count * (cell_tokens - small_tokens); i += blockDim.x) {
     const unsigned kind = i / (cell_tokens - small_tokens);
@@ -220,15 +225,15 @@ SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chai
   const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
   const std::uint64_t most =
       std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors;
-  const auto launched = [&](std::uint64_t threads) {
-    return grid_of(std::min(ceil_div(threads, CellsPolicy::count_threads), most));
-  };
-  count_classes<<<launched(blocks), CellsPolicy::count_threads, 0, gpu.stream()>>>(
-      chains.rank, chains.tiles, chains.classes, counts);
-  check_launch("count_classes");
-  count_tokens<<<launched(blocks * 8), CellsPolicy::count_threads, 0, gpu.stream()>>>(chains,
-                                                                                      counts);
+  const unsigned launched = grid_of(std::min(ceil_div(blocks, CellsPolicy::count_threads), most));
+  gpu.streams().fork([&] {
+    count_classes<<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(
+        chains.rank, chains.tiles, chains.classes, counts);
+    check_launch("count_classes");
+  });
+  count_tokens<<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(chains, counts);
   check_launch("count_tokens");
+  gpu.streams().join();
   return counts;
 }
 

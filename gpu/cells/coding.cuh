@@ -29,7 +29,8 @@ struct SymbolCounts {
   std::uint32_t tokens[class_count][token_places];   ///< [class][token]
 };
 
-/// Starts to count the classes of all blocks and the tokens of those that have codes.
+/// Starts to count the classes of all blocks and the tokens of those that have codes, which are
+/// listed.
 SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chains);
 
 /// Starts to find which codes of tiles are coded.

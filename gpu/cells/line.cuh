@@ -231,49 +231,55 @@ struct LineCodes {
   }
 };
 
-/// Calls each(Line<...>{}, number) for all lines of classes of one order, whose lines do not read
-/// each other. All warps take a class together, so that they share its instructions, or a warp each
-/// of those that have few lines.
-template <class Shape, int spacing, int... odds, class Each>
+/// Calls each(Line<...>{}, tile, number) for the lines of all classes of one order, which do not
+/// read each other, of all tiles of a thread block. Classes with few lines are taken by different
+/// warps.
+template <class Block, int spacing, int... odds, class Each>
 __device__ __forceinline__ void for_each_line(std::integer_sequence<int, odds...> /*classes*/,
                                               const Each& each) {
+  using Shape = typename Block::Shape;
   const int thread = static_cast<int>(threadIdx.x);
   const auto take = [&]<int odd>(std::integral_constant<int, odd> /*class*/) {
     using L = Line<Shape, spacing, odd>;
-    constexpr int threads = CellsPolicy::cell_threads<Shape>;
-    if constexpr (L::count <= 32) {
-      constexpr int first = (Shape::number_of(odd) * 32) % threads;
-      if (thread >= first && thread < first + L::count) each(L{}, thread - first);
+    constexpr int lines = L::count * Block::tiles;
+    constexpr int warps = (lines + 31) / 32;
+    constexpr int first = Shape::number_of(odd) * warps * 32 % Block::threads;
+    const auto take_line = [&](int number) { each(L{}, number / L::count, number % L::count); };
+    if constexpr (lines * 2 <= Block::threads && first + lines <= Block::threads) {
+      if (thread >= first && thread < first + lines) take_line(thread - first);
+    } else if constexpr (lines <= Block::threads) {
+      if (thread < lines) take_line(thread);
     } else {
       CUSZI_NO_UNROLL
-      for (int number = thread; number < L::count; number += threads) each(L{}, number);
+      for (int number = thread; number < lines; number += Block::threads) take_line(number);
     }
   };
   (take(std::integral_constant<int, odds>{}), ...);
   __syncthreads();
 }
 
-/// Calls each(Line<...>{}, number) for all lines of a level, in the order of prediction.
-template <class Shape, int spacing, class Each>
+/// Calls each(Line<...>{}, tile, number) for all lines of a level, in the order of prediction.
+template <class Block, int spacing, class Each>
 __device__ __forceinline__ void for_each_line_of_level(const Each& each) {
+  using Shape = typename Block::Shape;
   if constexpr (Shape::rank == 3) {
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 4, 2, 1>{}, each);
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 6, 5, 3>{}, each);
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 7>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2, 1>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 6, 5, 3>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 7>{}, each);
   } else if constexpr (Shape::rank == 2) {
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 4, 2>{}, each);
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 6>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 6>{}, each);
   } else {
-    for_each_line<Shape, spacing>(std::integer_sequence<int, 4>{}, each);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4>{}, each);
   }
 }
 
-/// Calls each(Line<...>{}, number) for the lines of all levels of spacing `least` or more.
-template <class Shape, int spacing = Shape::half, class Each>
+/// Calls each(Line<...>{}, tile, number) for the lines of all levels of spacing `least` or more.
+template <class Block, int spacing = Block::Shape::half, class Each>
 __device__ __forceinline__ void for_each_line_of_cell(int least, const Each& each) {
   if (spacing < least) return;
-  for_each_line_of_level<Shape, spacing>(each);
-  if constexpr (spacing > 1) for_each_line_of_cell<Shape, spacing / 2>(least, each);
+  for_each_line_of_level<Block, spacing>(each);
+  if constexpr (spacing > 1) for_each_line_of_cell<Block, spacing / 2>(least, each);
 }
 
 }  // namespace cuszi::gpu

@@ -23,53 +23,53 @@ bool allows_vectors(const Extents3& extents, const T* values) {
          reinterpret_cast<std::uintptr_t>(values) % 16 == 0;
 }
 
-/// Brings a cell to shared memory, by all threads of a block. `prepare` makes of a value what is
-/// stored; NaN stands for points outside the field.
-template <class Shape, class T, class Prepare>
-__device__ void load_cell(const CellGrid& grid, const CellTile& tile, const T* values,
-                          bool by_vectors, const Prepare& prepare, T* cell) {
+/// Where a point of a tile lies among the values of a field, given the tile's first point there.
+template <class T>
+__device__ T* point_of_tile(const CellGrid& grid, T* first, int z, int y, int x) {
+  return first + (static_cast<unsigned>(z) * (grid.extents[1] * grid.extents[2]) +
+                  static_cast<unsigned>(y) * grid.extents[2] + static_cast<unsigned>(x));
+}
+
+/// Brings the cells of a thread block to shared memory. `prepare` makes of a value what is stored;
+/// NaN stands for points outside the field. `is_whole`: there are none.
+template <class Block, class T, class Prepare>
+__device__ void load_cells(const CellGrid& grid, const T* values, bool by_vectors, bool is_whole,
+                           const Prepare& prepare, Block& cells) {
+  using Shape = typename Block::Shape;
   constexpr T outside = std::numeric_limits<T>::quiet_NaN();
   constexpr int size = ValueVector<T>::size;
-  constexpr int of_row = Shape::tile / size;
-  constexpr int rows_of_slice = Shape::has(1) ? Shape::tile + 1 : 1;
-  constexpr int rows = (Shape::has(0) ? Shape::tile + 1 : 1) * rows_of_slice;
-  const T* const first = values + grid.index(tile.first[0], tile.first[1], tile.first[2]);
-  const std::uint64_t row_step = grid.extents[2];
-  const std::uint64_t slice_step = grid.extents[1] * grid.extents[2];
-  const auto row_at = [&](int z, int y) {
-    return first + (static_cast<unsigned>(z) * slice_step + static_cast<unsigned>(y) * row_step);
-  };
-  const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll 4
-  for (int i = thread; i < rows * of_row; i += CellsPolicy::cell_threads<Shape>) {
-    const int z = i / of_row / rows_of_slice;
-    const int y = i / of_row % rows_of_slice;
-    const int x = i % of_row * size;
-    const T* const from = row_at(z, y) + x;
+  Block::template for_each_vector<1, size>([&](int number, int z, int y, int x) {
+    const T* const from = point_of_tile(grid, values + cells.begin[number], z, y, x);
+    const auto is_inside = [&](int ahead) {
+      return is_whole || cells.tile[number].is_inside(z, y, x + ahead);
+    };
     ValueVector<T> loaded;
-    if (by_vectors && tile.is_inside(z, y, x)) {  // whole vectors are
+    if (by_vectors && is_inside(0)) {  // whole vectors are
       loaded = *reinterpret_cast<const ValueVector<T>*>(from);
       CUSZI_UNROLL
       for (int j = 0; j < size; ++j) loaded.of[j] = prepare(loaded.of[j]);
     } else {
       CUSZI_UNROLL
-      for (int j = 0; j < size; ++j)
-        loaded.of[j] = tile.is_inside(z, y, x + j) ? prepare(from[j]) : outside;
+      for (int j = 0; j < size; ++j) loaded.of[j] = is_inside(j) ? prepare(from[j]) : outside;
     }
-    T* const even = cell + CellPlaces<Shape>::of(z, y, x);
-    T* const odd = cell + CellPlaces<Shape>::of(z, y, x + 1);
+    T* const even = cells.values[number] + CellPlaces<Shape>::of(z, y, x);
+    T* const odd = cells.values[number] + CellPlaces<Shape>::of(z, y, x + 1);
     CUSZI_UNROLL
     for (int j = 0; j < size / 2; ++j) {
       even[j] = loaded.of[2 * j];
       odd[j] = loaded.of[2 * j + 1];
     }
-  }
-  for (int row = thread; row < rows; row += CellsPolicy::cell_threads<Shape>) {
+  });
+  constexpr int rows_of_slice = Shape::has(1) ? Shape::tile + 1 : 1;
+  constexpr int rows = (Shape::has(0) ? Shape::tile + 1 : 1) * rows_of_slice;
+  Block::template for_each_item<rows>([&](int number, int row) {
     const int z = row / rows_of_slice;
     const int y = row % rows_of_slice;
-    cell[CellPlaces<Shape>::of(z, y, Shape::tile)] =
-        tile.is_inside(z, y, Shape::tile) ? prepare(row_at(z, y)[Shape::tile]) : outside;
-  }
+    const T* const from = point_of_tile(grid, values + cells.begin[number], z, y, Shape::tile);
+    const bool is_inside = is_whole || cells.tile[number].is_inside(z, y, Shape::tile);
+    cells.values[number][CellPlaces<Shape>::of(z, y, Shape::tile)] =
+        is_inside ? prepare(*from) : outside;
+  });
 }
 
 }  // namespace cuszi::gpu

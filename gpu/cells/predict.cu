@@ -45,70 +45,81 @@ __device__ typename CodeRun<count>::Words packed(const std::uint32_t* codes) {
   }
 }
 
-/// Patches those of a tile's own points that may not come back as they are restored, by all threads
-/// of a block.
-template <class T, class Shape>
-__device__ __noinline__ void list_patches(const PredictTask<T>& task, const CellTile& tile,
-                                          const T* restored) {
-  for (int i = static_cast<int>(threadIdx.x); i < cell_codes;
-       i += CellsPolicy::cell_threads<Shape>) {
+/// Patches those of the tiles' own points that may not come back as they are restored, by all
+/// threads of a block.
+template <class T, class Block>
+__device__ __noinline__ void list_patches(const PredictTask<T>& task, const Block& cells) {
+  using Shape = typename Block::Shape;
+  Block::template for_each_item<cell_codes>([&](int number, int i) {
+    const CellTile& tile = cells.tile[number];
     const int x = i % Shape::extent(2);
     const int y = i / Shape::extent(2) % Shape::extent(1);
     const int z = i / Shape::extent(2) / Shape::extent(1);
-    if (!tile.is_inside(z, y, x)) continue;
+    if (!tile.is_inside(z, y, x) || !cells.is_new(task.grid, number)) return;
     const std::uint64_t index = task.grid.index(tile.first[0] + static_cast<unsigned>(z),
                                                 tile.first[1] + static_cast<unsigned>(y),
                                                 tile.first[2] + static_cast<unsigned>(x));
     const T value = task.values[index];
-    if (task.has_missing && task.quantizer.is_missing(value, task.rules)) continue;
-    const T back = task.quantizer.handed_out(restored[CellPlaces<Shape>::of(z, y, x)]);
-    if (may_restore_to(value, back, task.quantizer.bound, task.rules)) continue;
+    if (task.has_missing && task.quantizer.is_missing(value, task.rules)) return;
+    const T back = task.quantizer.handed_out(cells.values[number][CellPlaces<Shape>::of(z, y, x)]);
+    if (may_restore_to(value, back, task.quantizer.bound, task.rules)) return;
     task.patches.set(index);
     const int spacing = 1 << (__ffs(z | y | x | Shape::tile) - 1);
     atomicAdd(task.patch_counts + pass_of_spacing<Shape>(spacing), 1ULL);
-  }
+  });
 }
 
-/// A cell that a thread block codes. Its values are less the background, and NaN where they are
+template <class Block>
+struct CodedCells : Block {
+  std::uint32_t sums[Block::tiles][tile_blocks];  ///< of magnitudes, of blocks
+};
+
+/// Codes the cells of a thread block. Their values are less the background, and NaN where they are
 /// missing or outside the field: those get code 0.
-template <class T, class Shape, bool is_cut>
+template <class T, class Block, bool is_cut>
 class CellEncoder {
  public:
-  __device__ CellEncoder(const PredictTask<T>& task, const CellTile& tile, T* values,
-                         std::uint32_t* sums)
-      : task_(task), tile_(tile), values_(values), sums_(sums) {}
+  using Shape = typename Block::Shape;
+
+  __device__ CellEncoder(const PredictTask<T>& task, CodedCells<Block>& cells)
+      : task_(task), cells_(cells) {}
 
   /// Returns how far from its value a point of this thread is restored at most.
   __device__ __forceinline__ T code() {
-    if (threadIdx.x < 1U << Shape::rank) place_anchor(CellCorner<Shape>(threadIdx.x));
+    constexpr int corners = 1 << Shape::rank;
+    cells_.template for_each_item<corners>([&](int number, int corner) {
+      place_anchor(number, CellCorner<Shape>(static_cast<unsigned>(corner)));
+    });
     __syncthreads();
-    for_each_line_of_cell<Shape>(
-        1, [&]<class L>(L /*line*/, int number) { code_line(LinePlace<L>(number)); });
+    for_each_line_of_cell<Block>(
+        1, [&]<class L>(L /*line*/, int tile, int line) { code_line(tile, LinePlace<L>(line)); });
     return worst_;
   }
 
  private:
   /// Corners outside the field are 0.
-  __device__ void place_anchor(const CellCorner<Shape>& corner) {
+  __device__ void place_anchor(int number, const CellCorner<Shape>& corner) {
+    const CellTile& tile = cells_.tile[number];
     T restored = 0;
-    if (corner.is_inside(tile_))
-      restored = task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile_)]);
-    T& value = values_[corner.place()];
+    if (corner.is_inside(tile))
+      restored = task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile)]);
+    T& value = cells_.values[number][corner.place()];
     worst_ = std::fmax(worst_, magnitude_of(value - restored));
     value = restored;
-    if (threadIdx.x == 0) task_.codes[tile_.number * cell_codes] = 0;
+    if (corner.is_first()) task_.codes[tile.number * cell_codes] = 0;
   }
 
   /// The arithmetic is that of CellsQuantizer::quantise().
   template <class L>
-  __device__ __forceinline__ void code_line(const LinePlace<L>& at) {
+  __device__ __forceinline__ void code_line(int number, const LinePlace<L>& at) {
     constexpr int level = level_of_spacing(L::spacing);
     constexpr int length = LineCodes<L>::run;
     const CellsQuantizer<T>& quantizer = task_.quantizer;
     T predicted[L::points];
-    LinePrediction<L, is_cut, T>(values_, tile_, at, task_.weights)(predicted);
+    T* const values = cells_.values[number];
+    LinePrediction<L, is_cut, T>(values, cells_.tile[number], at, task_.weights)(predicted);
     T* const line =
-        values_ + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
+        values + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
     std::uint32_t codes[L::points];
     T magnitudes[LineCodes<L>::runs] = {};  // exact
     CUSZI_UNROLL
@@ -130,47 +141,45 @@ class CellEncoder {
     for (int run = 0; run < LineCodes<L>::runs; ++run) {
       const int position = LineCodes<L>::position(at.b, at.c, at.first + run * length);
       using Words = typename CodeRun<length>::Words;
-      *reinterpret_cast<Words*>(task_.codes + tile_.number * cell_codes + position) =
+      *reinterpret_cast<Words*>(task_.codes + cells_.tile[number].number * cell_codes + position) =
           packed<length>(codes + run * length);
       if (magnitudes[run] != 0) {
-        atomicAdd(sums_ + position / cell_block_codes, static_cast<std::uint32_t>(magnitudes[run]));
+        atomicAdd(cells_.sums[number] + position / cell_block_codes,
+                  static_cast<std::uint32_t>(magnitudes[run]));
       }
     }
   }
 
   const PredictTask<T>& task_;
-  const CellTile& tile_;
-  T* values_;
-  std::uint32_t* sums_;
+  CodedCells<Block>& cells_;
   T worst_ = 0;
 };
 
-template <class T, class Shape>
-__global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
-                                  CellsPolicy::cell_blocks<T, Shape>)
+template <class T, class Block>
+__global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
     code_cells(const __grid_constant__ PredictTask<T> task, bool by_vectors) {
-  __shared__ T values[CellPlaces<Shape>::count];
-  __shared__ std::uint32_t sums[tile_blocks];
-  __shared__ CellTile tile;
-  if (threadIdx.x == 0) tile = task.grid.template tile<Shape>(tile_of_block<Shape>(task.grid));
-  if (threadIdx.x < tile_blocks) sums[threadIdx.x] = 0;
-  __syncthreads();
+  extern __shared__ __align__(16) std::byte shared_cells[];
+  auto& cells = *reinterpret_cast<CodedCells<Block>*>(shared_cells);
+  const bool is_whole = cells.take_tiles(task.grid);
+  Block::template for_each_item<tile_blocks>(
+      [&](int number, int block) { cells.sums[number][block] = 0; });
   const CellsQuantizer<T>& quantizer = task.quantizer;
   const auto prepare = [&](T value) {
     if (task.has_missing && quantizer.is_missing(value, task.rules))
       return std::numeric_limits<T>::quiet_NaN();
     return value - quantizer.background;
   };
-  load_cell<Shape>(task.grid, tile, task.values, by_vectors, prepare, values);
+  load_cells(task.grid, task.values, by_vectors, is_whole, prepare, cells);
   __syncthreads();
-  const T worst = tile.is_whole ? CellEncoder<T, Shape, false>(task, tile, values, sums).code()
-                                : CellEncoder<T, Shape, true>(task, tile, values, sums).code();
-  if (threadIdx.x < tile_blocks) {
-    const std::uint64_t coded = task.coded->of[task.grid.cut_of_tile(tile.number)][threadIdx.x];
-    task.classes[tile.number * tile_blocks + threadIdx.x] =
-        class_of_block(sums[threadIdx.x], static_cast<std::uint32_t>(__popcll(coded)));
-  }
-  if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Shape>(task, tile, values);
+  const T worst = is_whole ? CellEncoder<T, Block, false>(task, cells).code()
+                           : CellEncoder<T, Block, true>(task, cells).code();
+  Block::template for_each_item<tile_blocks>([&](int number, int block) {
+    const std::uint64_t tile = cells.tile[number].number;
+    const std::uint64_t coded = task.coded->of[task.grid.cut_of_tile(tile)][block];
+    task.classes[tile * tile_blocks + static_cast<unsigned>(block)] =
+        class_of_block(cells.sums[number][block], static_cast<std::uint32_t>(__popcll(coded)));
+  });
+  if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Block>(task, cells);
 }
 
 /// A difference from a value less the background below this is within the bound in spite of
@@ -189,13 +198,11 @@ T certain_difference(const CellsQuantizer<T>& quantizer) {
 template <class T>
 void predict_cells(DeviceContext& gpu, int rank, const PredictTask<T>& task,
                    const Extents3& extents) {
-  with_cell_rank(rank, [&](auto shape) {
-    using Shape = decltype(shape);
-    PredictTask<T> own = task;
-    own.certain = certain_difference(task.quantizer);
-    code_cells<T, Shape>
-        <<<grid_of(task.grid.count()), CellsPolicy::cell_threads<Shape>, 0, gpu.stream()>>>(
-            own, allows_vectors(extents, task.values));
+  PredictTask<T> own = task;
+  own.certain = certain_difference(task.quantizer);
+  with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
+    launch_cells<CodedCells<Block>>(gpu, code_cells<T, Block>, own,
+                                    allows_vectors(extents, task.values));
   });
   check_launch("code_cells");
 }

@@ -40,46 +40,58 @@ __device__ T number_of_code(std::int32_t code) {
   return std::bit_cast<T>(bits) - IntegerBits<T>::rounding;
 }
 
-/// A cell that a thread block restores.
-template <class T, class Shape, bool is_cut>
+template <class Block>
+struct RestoredCells : Block {
+  /// Which blocks of a tile and of those behind it have codes.
+  std::uint64_t live[Block::tiles][1 << axis_count];
+};
+
+/// Restores the cells of a thread block.
+template <class T, class Block, bool is_cut>
 class CellDecoder {
  public:
-  __device__ CellDecoder(const RestoreCellsTask<T>& task, const CellTile& tile, T* values,
-                         const std::uint64_t* live)
-      : task_(task), tile_(tile), values_(values), live_(live) {}
+  using Shape = typename Block::Shape;
+
+  __device__ CellDecoder(const RestoreCellsTask<T>& task, RestoredCells<Block>& cells)
+      : task_(task), cells_(cells) {}
 
   __device__ __forceinline__ void restore() const {
-    if (threadIdx.x < 1U << Shape::rank) {
-      const CellCorner<Shape> corner(threadIdx.x);
-      values_[corner.place()] =
-          corner.is_inside(tile_)
-              ? task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile_)])
+    constexpr int corners = 1 << Shape::rank;
+    cells_.template for_each_item<corners>([&](int number, int corner_number) {
+      const CellCorner<Shape> corner(static_cast<unsigned>(corner_number));
+      const CellTile& tile = cells_.tile[number];
+      cells_.values[number][corner.place()] =
+          corner.is_inside(tile)
+              ? task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile)])
               : T(0);
-    }
+    });
     __syncthreads();
-    for_each_line_of_cell<Shape>(
-        task_.stride, [&]<class L>(L /*line*/, int number) { restore_line(LinePlace<L>(number)); });
+    for_each_line_of_cell<Block>(task_.stride, [&]<class L>(L /*line*/, int tile, int line) {
+      restore_line(tile, LinePlace<L>(line));
+    });
   }
 
  private:
   template <class L>
-  __device__ __forceinline__ void restore_line(const LinePlace<L>& at) const {
+  __device__ __forceinline__ void restore_line(int number, const LinePlace<L>& at) const {
     constexpr int level = level_of_spacing(L::spacing);
     constexpr int length = LineCodes<L>::run;
     std::int32_t codes[LineCodes<L>::runs][length];
-    const CodeSource source(at, task_.grid, tile_);
+    const CellTile& tile = cells_.tile[number];
+    const CodeSource source(at, task_.grid, tile);
     CUSZI_UNROLL
     for (int run = 0; run < LineCodes<L>::runs; ++run) {
       const int position = LineCodes<L>::position(source.b, source.c, at.first + run * length);
       CUSZI_UNROLL
       for (int k = 0; k < length; ++k) codes[run][k] = 0;
-      if ((live_[source.neighbour] >> (position / cell_block_codes) & 1) != 0)
+      if ((cells_.live[number][source.neighbour] >> (position / cell_block_codes) & 1) != 0)
         load_codes(task_.codes + (source.tile * cell_codes + position), codes[run]);
     }
     T predicted[L::points];
-    LinePrediction<L, is_cut, T>(values_, tile_, at, task_.weights)(predicted);
+    T* const values = cells_.values[number];
+    LinePrediction<L, is_cut, T>(values, tile, at, task_.weights)(predicted);
     T* const line =
-        values_ + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
+        values + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
     CUSZI_UNROLL
     for (int k = 0; k < L::points; ++k)
       line[k * L::stride] = task_.quantizer.restored(
@@ -110,40 +122,26 @@ class CellDecoder {
   };
 
   const RestoreCellsTask<T>& task_;
-  const CellTile& tile_;
-  T* values_;
-  const std::uint64_t* live_;
+  RestoredCells<Block>& cells_;
 };
 
-/// Hands out the tile's own points, all of them, by all threads of a block.
-template <class T, class Shape>
-__device__ void store_cell(const RestoreCellsTask<T>& task, const CellTile& tile, const T* cell,
-                           bool by_vectors) {
+/// Hands out the tiles' own points, all of them, by all threads of a block.
+template <class T, class Block>
+__device__ void store_cells(const RestoreCellsTask<T>& task, const Block& cells, bool by_vectors) {
+  using Shape = typename Block::Shape;
   constexpr int size = ValueVector<T>::size;
-  constexpr int of_row = Shape::tile / size;
-  constexpr int rows_of_slice = Shape::extent(1);
-  constexpr int rows = Shape::extent(0) * rows_of_slice;
-  T* const first = task.out + task.grid.index(tile.first[0], tile.first[1], tile.first[2]);
-  const std::uint64_t row_step = task.grid.extents[2];
-  const std::uint64_t slice_step = task.grid.extents[1] * row_step;
-#pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x); i < rows * of_row;
-       i += CellsPolicy::cell_threads<Shape>) {
-    const int row = i / of_row;
-    const int z = row / rows_of_slice;
-    const int y = row % rows_of_slice;
-    const int x = i % of_row * size;
-    if (!tile.is_inside(z, y, x)) continue;
-    const T* const even = cell + CellPlaces<Shape>::of(z, y, x);
-    const T* const odd = cell + CellPlaces<Shape>::of(z, y, x + 1);
+  Block::template for_each_vector<0, size>([&](int number, int z, int y, int x) {
+    const CellTile& tile = cells.tile[number];
+    if (!tile.is_inside(z, y, x)) return;
+    const T* const even = cells.values[number] + CellPlaces<Shape>::of(z, y, x);
+    const T* const odd = cells.values[number] + CellPlaces<Shape>::of(z, y, x + 1);
     ValueVector<T> values;
     CUSZI_UNROLL
     for (int j = 0; j < size / 2; ++j) {
       values.of[2 * j] = task.quantizer.handed_out(even[j]);
       values.of[2 * j + 1] = task.quantizer.handed_out(odd[j]);
     }
-    T* const to =
-        first + static_cast<unsigned>(z) * slice_step + static_cast<unsigned>(y) * row_step + x;
+    T* const to = point_of_tile(task.grid, task.out + cells.begin[number], z, y, x);
     if (by_vectors) {  // whole vectors are inside
       __stcs(reinterpret_cast<uint4*>(to), __builtin_bit_cast(uint4, values));
     } else {
@@ -151,22 +149,23 @@ __device__ void store_cell(const RestoreCellsTask<T>& task, const CellTile& tile
       for (int j = 0; j < size; ++j)
         if (x + j <= tile.last[2]) to[j] = values.of[j];
     }
-  }
+  });
 }
 
-/// The same for the points of a coarser lattice.
-template <class T, class Shape>
+/// Hands out those of a tile's own points that lie on a coarser lattice.
+template <class Block, class T>
 __device__ void store_lattice(const RestoreCellsTask<T>& task, const CellTile& tile,
                               const T* cell) {
+  using Shape = typename Block::Shape;
   const auto stride = static_cast<unsigned>(task.stride);
+  if (!Shape::has(0) && tile.first[0] % stride != 0) return;
   unsigned own[axis_count];
   std::uint64_t first[axis_count];
   for (int axis = 0; axis < axis_count; ++axis) {
     own[axis] = static_cast<unsigned>(min(tile.last[axis], Shape::extent(axis) - 1)) / stride + 1;
     first[axis] = tile.first[axis] / stride;
   }
-  for (unsigned i = threadIdx.x; i < own[0] * own[1] * own[2];
-       i += CellsPolicy::cell_threads<Shape>) {
+  for (unsigned i = threadIdx.x; i < own[0] * own[1] * own[2]; i += Block::threads) {
     const unsigned x = i % own[2];
     const unsigned y = i / own[2] % own[1];
     const unsigned z = i / own[2] / own[1];
@@ -177,36 +176,46 @@ __device__ void store_lattice(const RestoreCellsTask<T>& task, const CellTile& t
   }
 }
 
-template <class T, class Shape>
-__global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
-                                  CellsPolicy::cell_blocks<T, Shape>)
-    decode_cells(const __grid_constant__ RestoreCellsTask<T> task, bool by_vectors) {
-  __shared__ T values[CellPlaces<Shape>::count];
-  __shared__ std::uint64_t live[1 << axis_count];
-  __shared__ CellTile tile;
-  if (threadIdx.x == 0) tile = task.grid.template tile<Shape>(tile_of_block<Shape>(task.grid));
-  __syncthreads();
-  if (!Shape::has(0) && tile.first[0] % static_cast<unsigned>(task.stride) != 0) return;
-  if (threadIdx.x < 1U << axis_count) {
-    bool exists = true;
-    std::uint64_t at = tile.number;
-    for (int axis = 0; axis < axis_count; ++axis) {
-      if ((threadIdx.x >> axis & 1) == 0) continue;
-      exists = exists && Shape::has(axis) && tile.last[axis] == Shape::tile;
-      at += task.grid.step(axis);
-    }
-    live[threadIdx.x] = exists ? task.live[at] : 0;
+/// Which blocks of a tile, and of the tiles behind it along the axes of a set, have codes.
+template <class Shape, class T>
+__device__ std::uint64_t live_blocks(const RestoreCellsTask<T>& task, const CellTile& tile,
+                                     unsigned axes) {
+  std::uint64_t at = tile.number;
+  for (int axis = 0; axis < axis_count; ++axis) {
+    if ((axes >> axis & 1) == 0) continue;
+    if (!Shape::has(axis) || tile.last[axis] != Shape::tile) return 0;
+    at += task.grid.step(axis);
   }
+  return task.live[at];
+}
+
+template <class T, class Block>
+__global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
+    decode_cells(const __grid_constant__ RestoreCellsTask<T> task, bool by_vectors) {
+  extern __shared__ __align__(16) std::byte shared_cells[];
+  auto& cells = *reinterpret_cast<RestoredCells<Block>*>(shared_cells);
+  using Shape = typename Block::Shape;
+  const bool is_whole = cells.take_tiles(task.grid);
+  if (!Shape::has(0)) {
+    const bool is_read = threadIdx.x < Block::tiles &&
+                         cells.tile[threadIdx.x].first[0] % static_cast<unsigned>(task.stride) == 0;
+    if (__syncthreads_or(is_read) == 0) return;
+  }
+  Block::template for_each_item<1 << axis_count>([&](int number, int axes) {
+    cells.live[number][axes] =
+        live_blocks<Shape>(task, cells.tile[number], static_cast<unsigned>(axes));
+  });
   __syncthreads();
-  if (tile.is_whole) {
-    CellDecoder<T, Shape, false>(task, tile, values, live).restore();
+  if (is_whole) {
+    CellDecoder<T, Block, false>(task, cells).restore();
   } else {
-    CellDecoder<T, Shape, true>(task, tile, values, live).restore();
+    CellDecoder<T, Block, true>(task, cells).restore();
   }
   if (task.stride == 1) {
-    store_cell<T, Shape>(task, tile, values, by_vectors);
+    store_cells(task, cells, by_vectors);
   } else {
-    store_lattice<T, Shape>(task, tile, values);
+    for (int number = 0; number < Block::tiles; ++number)
+      store_lattice<Block>(task, cells.tile[number], cells.values[number]);
   }
 }
 
@@ -215,11 +224,9 @@ __global__ void __launch_bounds__(CellsPolicy::cell_threads<Shape>,
 template <class T>
 void restore_cells(DeviceContext& gpu, int rank, const RestoreCellsTask<T>& task,
                    const Extents3& extents) {
-  with_cell_rank(rank, [&](auto shape) {
-    using Shape = decltype(shape);
-    decode_cells<T, Shape>
-        <<<grid_of(task.grid.count()), CellsPolicy::cell_threads<Shape>, 0, gpu.stream()>>>(
-            task, allows_vectors(extents, task.out));
+  with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
+    launch_cells<RestoredCells<Block>>(gpu, decode_cells<T, Block>, task,
+                                       allows_vectors(extents, task.out));
   });
   check_launch("decode_cells");
 }

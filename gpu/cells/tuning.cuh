@@ -4,14 +4,20 @@ namespace cuszi::gpu {
 
 /// How the kernels of `cells` are launched.
 struct CellsPolicy {
-  /// Predicting and restoring: a thread block a tile. As many blocks of a multiprocessor as its
-  /// shared memory holds cells.
-  template <class Shape>
-  static constexpr int cell_threads = Shape::rank == 3 ? 96 : 128;
+  /// Predicting and restoring: tiles of a thread block. Its warps execute the same instructions at
+  /// about the same time, and the lines of all its tiles fill them. Any GPU has 99 KiB of shared
+  /// memory for the cells of a block; where there are 113, blocks may be larger.
   template <class T, class Shape>
-  static constexpr int cell_blocks = sizeof(T) == 8     ? 4
-                                     : Shape::rank == 3 ? 10
-                                                        : 8;
+  static constexpr int cell_tiles = sizeof(T) == 8 ? 2 : 4;
+  template <class T, class Shape>
+  static constexpr int most_cell_tiles = sizeof(T) == 4 && Shape::rank == 3 ? 5
+                                                                            : cell_tiles<T, Shape>;
+  /// A thread a line of the level that has most, or two.
+  template <class Shape, int tiles>
+  static constexpr int cell_threads = Shape::rank == 3 ? (tiles * 81 + 31) / 32 * 32 : 72 * tiles;
+  /// As many thread blocks of a multiprocessor as its shared memory holds cells.
+  template <class T, class Shape>
+  static constexpr int cell_blocks = sizeof(T) == 4 && Shape::rank != 3 ? 3 : 2;
 
   static constexpr unsigned fit_threads = 512;
 

@@ -230,9 +230,9 @@ def _read_classes(rank, number, head, index, data, classes):
         segment.end()
 
 
-def _read_codes(live, head, index, data, classes, codes, coded):
-    for begin in range(0, len(live), 32 * head.blocks_of_lane):
-        blocks = live[begin:begin + 32 * head.blocks_of_lane]
+def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
+    for begin in range(0, len(live), 32 * blocks_of_lane):
+        blocks = live[begin:begin + 32 * blocks_of_lane]
         segment = _Segment(data.take(index.u32()), min(len(blocks), 32))
         for start in range(0, len(blocks), 32):
             lanes = blocks[start:start + 32]
@@ -261,7 +261,9 @@ def _read_pass(rank, number, head, sections, classes, codes, coded):
     live = [(tile, block) for tile in range(len(classes)) for block in range(first, first + blocks)
             if classes[tile, block]]
     data = Reader(sections.get("codes", b""))
-    _read_codes(live, head, index, data, classes, codes, coded)
+    finer_passes = {1: 7, 2: 4, 3: 3}[rank] - 1 - number
+    blocks_of_lane = head.blocks_of_lane >> (min(2, finer_passes) if len(classes) >= 4096 else 0)
+    _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded)
     data.end(), index.end()
 
 

@@ -118,7 +118,8 @@ void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
       if (blocks.classes[block] != 0) live.push_back(block);
     }
   ByteReader codes(sections.find(SectionId::codes), "the codes");
-  const std::size_t size = std::size_t{most_lanes} * head.blocks_of_lane;
+  const std::size_t size =
+      std::size_t{most_lanes} * blocks_of_lane_in(rank, pass, tiles, head.blocks_of_lane);
   for (std::size_t first = 0; first < live.size(); first += size) {
     const auto segment = std::span(live).subspan(first, std::min(size, live.size() - first));
     SlowSegment in(codes.take(index.get<std::uint32_t>()),

@@ -227,6 +227,32 @@ TEST_CASE("tables of cells are written and read") {
   }
 }
 
+TEST_CASE("tables do not tell the signs of small codes apart") {
+  test::Random random(6);
+  for (int round = 0; round < 100; ++round) {
+    std::uint64_t both[token_places] = {};
+    std::uint64_t one[token_places] = {};
+    for (std::uint32_t token = 0; token < cell_tokens; ++token) {
+      both[token] = random.below(1 + (std::uint64_t{1} << random.below(20)));
+      one[token < small_tokens && token > 0 && token % 2 == 0 ? token - 1 : token] += both[token];
+    }
+    const CellTable& usual = default_tables().codes[class_count - 1];
+    CellTable of_both{};
+    CellTable of_one{};
+    REQUIRE(choose_table(both, usual.frequencies, true, of_both) ==
+            choose_table(one, usual.frequencies, true, of_one));
+    REQUIRE(std::ranges::equal(of_both.frequencies, of_one.frequencies));
+  }
+}
+
+TEST_CASE("lanes of coarse passes are shorter in large frames") {
+  CHECK(blocks_of_lane_in(3, 0, many_tiles - 1, 64) == 64);
+  CHECK(blocks_of_lane_in(3, 0, many_tiles, 16) == 4);
+  CHECK(blocks_of_lane_in(3, 1, many_tiles, 16) == 8);
+  CHECK(blocks_of_lane_in(3, 2, many_tiles, 16) == 16);
+  CHECK(blocks_of_lane_in(1, 3, many_tiles, 32) == 8);
+}
+
 TEST_CASE("anchors of cells are written and read") {
   test::Random random(7);
   for (const Extents3& extents :
