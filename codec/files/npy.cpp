@@ -204,12 +204,6 @@ void read_in_c_order(const FileSource& file, const NpyArray& array, MutableBytes
 FortranSource::FortranSource(std::unique_ptr<FileSource> file, NpyArray array)
     : file_(std::move(file)), array_(std::move(array)) {}
 
-std::size_t FortranSource::read(MutableBytes out) {
-  const std::size_t got = read_at(at_, out);
-  at_ += got;
-  return got;
-}
-
 std::size_t FortranSource::read_at(ByteCount offset, MutableBytes out) const {
   std::call_once(once_, [this] {
     const MutableBytes values = values_.resize(array_.bytes());
@@ -221,12 +215,6 @@ std::size_t FortranSource::read_at(ByteCount offset, MutableBytes out) const {
   const std::size_t count = std::min(rest.size(), out.size());
   std::copy_n(rest.begin(), count, out.begin());
   return count;
-}
-
-ByteCount FortranSource::skip(ByteCount count) {
-  const ByteCount skipped = std::min(count, array_.bytes() - std::min(at_, array_.bytes()));
-  at_ += skipped;
-  return skipped;
 }
 
 }  // namespace cuszi

@@ -38,18 +38,6 @@ VariableSource::VariableSource(std::string name, std::shared_ptr<Container> cont
   thickness_ = std::min(rows_, thickness_ * std::max<ByteCount>(1, least_read / together));
 }
 
-std::size_t VariableSource::read(MutableBytes out) {
-  const std::size_t got = read_at(at_, out);
-  at_ += got;
-  return got;
-}
-
-ByteCount VariableSource::skip(ByteCount count) {
-  const ByteCount skipped = std::min(count, size_ - std::min(at_, size_));
-  at_ += skipped;
-  return skipped;
-}
-
 std::size_t VariableSource::read_at(ByteCount offset, MutableBytes out) const {
   const std::scoped_lock turn(libraries());
   const std::size_t wanted = std::min<ByteCount>(out.size(), size_ - std::min(offset, size_));

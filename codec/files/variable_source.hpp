@@ -17,14 +17,11 @@ class VariableSource final : public ByteSource {
                  std::unique_ptr<FileSource> file);
 
   std::string name() const override { return name_; }
-  std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return size_; }
   void expect_unchanged() const override {
     if (file_) file_->expect_unchanged();
   }
-  void seek(ByteCount offset) override { at_ = offset; }
-  ByteCount skip(ByteCount count) override;
 
  private:
   /// All rows lie within one index of the axes before the cut.
@@ -40,7 +37,6 @@ class VariableSource final : public ByteSource {
   ByteCount row_bytes_ = 0;
   std::uint64_t rows_ = 1;       ///< along the cut
   std::uint64_t thickness_ = 1;  ///< rows per chunk
-  ByteCount at_ = 0;
   mutable std::uint64_t held_first_ = 0;
   mutable std::uint64_t held_rows_ = 0;
   mutable Buffer held_;

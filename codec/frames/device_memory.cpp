@@ -158,12 +158,6 @@ std::size_t DeviceSource::read_at(ByteCount offset, MutableBytes out) const {
   return count;
 }
 
-ByteCount DeviceSource::skip(ByteCount count) {
-  const ByteCount skipped = std::min<ByteCount>(count, rest(at_).size());
-  at_ += skipped;
-  return skipped;
-}
-
 std::unique_ptr<ByteSource> make_memory_source(Bytes bytes) {
   if (device_of(bytes.data())) return std::make_unique<DeviceSource>(bytes);
   return std::make_unique<MemorySource>(bytes);

@@ -73,8 +73,6 @@ class DeviceSource final : public ByteSource {
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
   Bytes device_view() const override { return bytes_; }
-  void seek(ByteCount offset) override { at_ = offset; }
-  ByteCount skip(ByteCount count) override;
 
  private:
   Bytes rest(ByteCount offset) const;
@@ -82,7 +80,6 @@ class DeviceSource final : public ByteSource {
   Bytes held(ByteCount offset, std::size_t count);
 
   Bytes bytes_;
-  ByteCount at_ = 0;
   /// Host copies: headers are read in small steps, each slower on a device than all bytes at once.
   std::vector<std::byte> ends_;
   std::vector<std::byte> window_;  ///< between the ends

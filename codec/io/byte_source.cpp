@@ -55,6 +55,20 @@ struct stat status_after_last_change(const FileDescriptor& file, const std::stri
 
 }  // namespace
 
+std::size_t ByteSource::read(MutableBytes out) {
+  const std::size_t got = read_at(at_, out);
+  at_ += got;
+  return got;
+}
+
+ByteCount ByteSource::skip(ByteCount count) {
+  const std::optional<ByteCount> all = size();
+  if (!all) return discard(*this, count);
+  const ByteCount skipped = std::min(count, *all - std::min(at_, *all));
+  at_ += skipped;
+  return skipped;
+}
+
 FileSource::FileSource(const std::string& path) : FileSource(open_to_read(path), input_name(path)) {
   if (!size_) return;
   start_ = std::min(*size_, static_cast<ByteCount>(::lseek(file_.get(), 0, SEEK_CUR)));
@@ -88,13 +102,10 @@ std::size_t FileSource::read_with(MutableBytes out, const ReadSome& read_some) c
 }
 
 std::size_t FileSource::read(MutableBytes out) {
-  const std::size_t got =
-      size_ ? read_at(at_, out)
-            : read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t /*done*/) {
-                return ::read(file_.get(), to, wanted);
-              });
-  at_ += got;
-  return got;
+  if (size_) return ByteSource::read(out);
+  return read_with(out, [&](std::byte* to, std::size_t wanted, std::size_t /*done*/) {
+    return ::read(file_.get(), to, wanted);
+  });
 }
 
 std::size_t FileSource::read_at(ByteCount offset, MutableBytes out) const {
@@ -112,33 +123,11 @@ void FileSource::expect_unchanged() const {
   if (!same) throw InputError(name_ + ": was changed while it was read; wait until it is written");
 }
 
-void FileSource::seek(ByteCount offset) { at_ = offset; }
-
-ByteCount FileSource::skip(ByteCount count) {
-  if (!size_) return discard(*this, count);
-  const ByteCount skipped = std::min(count, *size_ - std::min(at_, *size_));
-  at_ += skipped;
-  return skipped;
-}
-
-std::size_t MemorySource::read(MutableBytes out) {
-  const std::size_t got = read_at(at_, out);
-  at_ += got;
-  return got;
-}
-
 std::size_t MemorySource::read_at(ByteCount offset, MutableBytes out) const {
   const ByteCount left = bytes_.size() - std::min<ByteCount>(offset, bytes_.size());
   const std::size_t count = std::min<ByteCount>(out.size(), left);
   if (count != 0) std::memcpy(out.data(), bytes_.data() + offset, count);
   return count;
-}
-
-ByteCount MemorySource::skip(ByteCount count) {
-  const ByteCount skipped =
-      std::min<ByteCount>(count, bytes_.size() - std::min(at_, bytes_.size()));
-  at_ += skipped;
-  return skipped;
 }
 
 ByteCount discard(ByteSource& source, ByteCount count) {

@@ -23,7 +23,7 @@ class ByteSource {
   virtual std::string name() const = 0;
 
   /// Returns the bytes read; fewer only at the end. Throws InputError.
-  virtual std::size_t read(MutableBytes out) = 0;
+  virtual std::size_t read(MutableBytes out);
 
   /// Total size; nullopt for a pipe.
   virtual std::optional<ByteCount> size() const = 0;
@@ -46,10 +46,13 @@ class ByteSource {
   virtual Bytes device_view() const { return {}; }
 
   /// Requires a known size.
-  virtual void seek(ByteCount offset) = 0;
+  void seek(ByteCount offset) { at_ = offset; }
 
   /// Skips bytes; returns how many.
-  virtual ByteCount skip(ByteCount count) = 0;
+  ByteCount skip(ByteCount count);
+
+ protected:
+  ByteCount at_ = 0;  ///< of the next read(), if the size is known
 };
 
 /// "-" is standard input. Throws InputError.
@@ -65,8 +68,6 @@ class FileSource final : public ByteSource {
   bool is_read_ahead() const override { return size_.has_value(); }
   void expect_unchanged() const override;
   int descriptor() const override { return file_.get(); }
-  void seek(ByteCount offset) override;
-  ByteCount skip(ByteCount count) override;
 
  private:
   /// read_some(to, size, done) returns as read(2).
@@ -78,7 +79,6 @@ class FileSource final : public ByteSource {
   std::optional<ByteCount> size_;
   timespec modified_{};  ///< if the size is known
   ByteCount start_ = 0;  ///< initial position of standard input
-  ByteCount at_ = 0;
 };
 
 /// Bytes stay valid and unchanged.
@@ -87,16 +87,12 @@ class MemorySource final : public ByteSource {
   explicit MemorySource(Bytes bytes) : bytes_(bytes) {}
 
   std::string name() const override { return "memory"; }
-  std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return bytes_.size(); }
   Bytes view() const override { return bytes_; }
-  void seek(ByteCount offset) override { at_ = offset; }
-  ByteCount skip(ByteCount count) override;
 
  private:
   Bytes bytes_;
-  ByteCount at_ = 0;
 };
 
 /// Returns the bytes read.

@@ -60,17 +60,11 @@ class CountingSource final : public ByteSource {
   CountingSource(Bytes bytes, int& reads) : source_(bytes), reads_(reads) {}
 
   std::string name() const override { return source_.name(); }
-  std::size_t read(MutableBytes out) override {
-    ++reads_;
-    return source_.read(out);
-  }
   std::optional<ByteCount> size() const override { return source_.size(); }
   std::size_t read_at(ByteCount offset, MutableBytes out) const override {
     ++reads_;
     return source_.read_at(offset, out);
   }
-  void seek(ByteCount offset) override { source_.seek(offset); }
-  ByteCount skip(ByteCount count) override { return source_.skip(count); }
 
  private:
   MemorySource source_;

@@ -17,8 +17,6 @@ class PipeSource final : public ByteSource {
   std::size_t read(MutableBytes out) override { return memory_.read(out); }
   std::size_t read_at(ByteCount /*offset*/, MutableBytes /*out*/) const override { return 0; }
   std::optional<ByteCount> size() const override { return std::nullopt; }
-  void seek(ByteCount /*offset*/) override {}
-  ByteCount skip(ByteCount count) override { return discard(memory_, count); }
 
  private:
   MemorySource memory_;
