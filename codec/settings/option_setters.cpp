@@ -41,6 +41,13 @@ std::optional<std::uint64_t> device_set(std::string_view text) {
   return set;
 }
 
+/// Appends to a list of the options.
+template <class T, std::size_t most>
+T& next_of(T (&list)[most], std::uint32_t& count, std::string_view label, std::string_view text) {
+  if (count >= most) refuse(label, text, fmt::format("allowed: at most {} can be given", most));
+  return list[count++];
+}
+
 }  // namespace
 
 void set_bound(std::string_view label, std::string_view text, cuszi_options& options) {
@@ -153,12 +160,7 @@ void add_fill(std::string_view label, std::string_view text, cuszi_options& opti
   const auto value = text == "netcdf" ? std::optional(netcdf_fill_value) : number_in<double>(text);
   if (!value) refuse(label, text, "a number or netcdf");
   if (std::isnan(*value)) return;
-  const auto count = static_cast<std::size_t>(options.more_fill_count);
-  if (count >= std::size(options.more_fills)) {
-    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
-  }
-  options.more_fills[count] = *value;
-  ++options.more_fill_count;
+  next_of(options.more_fills, options.more_fill_count, label, text) = *value;
 }
 
 void set_padding(std::string_view label, std::string_view text, cuszi_options& options) {
@@ -171,12 +173,7 @@ void set_padding(std::string_view label, std::string_view text, cuszi_options& o
 void add_isovalue(std::string_view label, std::string_view text, cuszi_options& options) {
   const auto value = number_in<double>(text);
   if (!value || !std::isfinite(*value)) refuse(label, text, "a finite number");
-  const auto count = static_cast<std::size_t>(options.isovalue_count);
-  if (count >= std::size(options.isovalues)) {
-    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
-  }
-  options.isovalues[count] = *value;
-  ++options.isovalue_count;
+  next_of(options.isovalues, options.isovalue_count, label, text) = *value;
 }
 
 void add_region(std::string_view label, std::string_view text, cuszi_options& options) {
@@ -185,19 +182,14 @@ void add_region(std::string_view label, std::string_view text, cuszi_options& op
   if (!bound || !(*bound >= 0) || !std::isfinite(*bound)) {
     refuse(label, text, "RANGES=BOUND, like 0:8,100:200,:=1e-4, with a bound of at least 0");
   }
-  const auto count = static_cast<std::size_t>(options.region_count);
-  if (count >= std::size(options.regions)) {
-    refuse(label, text, fmt::format("allowed: at most {} can be given", count));
-  }
   const Box box = parse_box(label, text.substr(0, at));
   for (std::size_t axis = 0; axis < box.end.size(); ++axis) {  // as 0 means open
     if (box.end[axis] <= box.first[axis]) refuse(label, text, "a box with non-empty ranges");
   }
-  cuszi_region& region = options.regions[count];
+  cuszi_region& region = next_of(options.regions, options.region_count, label, text);
   std::copy(box.first.begin(), box.first.end(), std::begin(region.first));
   std::copy(box.end.begin(), box.end.end(), std::begin(region.end));
   region.bound = *bound;
-  ++options.region_count;
 }
 
 void set_bound_blocks(std::string_view label, std::string_view text, cuszi_options& options) {
