@@ -525,8 +525,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_zfp_export(program, parsed);
   const Words words =
       without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
-  refuse_foreign_dims(words);
-  refuse_foreign_bounds(words);
+  refuse_foreign_options(words);
   refuse_misplaced_command(words, names_of(program));
   try {
     parse(program, words);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string_view>
 
@@ -27,6 +28,52 @@ bool is_file(const std::string& word) {
   return std::filesystem::exists(word, unreadable);
 }
 
+/// An option of other compressors, and ours with {} in place of its values.
+struct ForeignOption {
+  std::string_view word;
+  std::string_view ours;
+  std::size_t values = 1;  ///< joined as dims
+};
+
+constexpr std::string_view relative = "--mode rel --error-bound {}";
+constexpr std::string_view absolute = "--mode abs --error-bound {}";
+constexpr std::string_view dims = "--dims-xyz {}, fastest first";
+constexpr ForeignOption foreign_options[] = {{"-rel", relative},
+                                             {"-r2r", relative},
+                                             {"-vr_rel", relative},
+                                             {"-R", relative},
+                                             {"-abs", absolute},
+                                             {"-A", absolute},
+                                             {"-a", absolute},
+                                             {"-pw_rel", "--mode pwrel --error-bound {}"},
+                                             {"-M", "--mode MODE --error-bound BOUND", 0},
+                                             {"-eb", "--error-bound {}"},
+                                             {"-err", "--error-bound {}"},
+                                             {"-tol", "--error-bound {}"},
+                                             {"-tolerance", "--error-bound {}"},
+                                             {"-psnr", "--target psnr:{}"},
+                                             {"-l", dims},
+                                             {"-1", dims},
+                                             {"-2", dims, 2},
+                                             {"-3", dims, 3},
+                                             {"-4", dims, 4}};
+
+/// A number, or dims.
+bool is_value(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos &&
+         text.find_first_not_of("0123456789+-.,eEx") == std::string_view::npos;
+}
+
+/// "-rel" for --rel and -REL; single letters keep their case.
+std::string plain(std::string_view word) {
+  std::string text(word.substr(word.starts_with("--") ? 1 : 0));
+  if (text.size() > 2) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string typed(std::span<const std::string> words) {
@@ -41,6 +88,26 @@ Words without_help_command(Words words) {
   words.resize(std::min<std::size_t>(words.size(), 2));
   words.emplace_back("--help");
   return words;
+}
+
+void refuse_foreign_options(const Words& words) {
+  for (std::size_t i = 2; i < words.size() && words[i] != "--"; ++i) {
+    const std::size_t equals = words[i].find('=');
+    const auto* const found =
+        std::ranges::find(foreign_options, plain(words[i].substr(0, equals)), &ForeignOption::word);
+    if (found == std::end(foreign_options)) continue;
+    Words values;
+    if (equals != std::string::npos) values = {words[i].substr(equals + 1)};
+    while (equals == std::string::npos && values.size() < found->values &&
+           i + values.size() + 1 < words.size()) {
+      values.push_back(words[i + values.size() + 1]);
+    }
+    if (values.size() != found->values || !std::ranges::all_of(values, is_value)) continue;
+    std::string text = fmt::format("{}", fmt::join(values, "x"));
+    std::ranges::replace(text, ',', 'x');
+    throw UsageError(fmt::format("'{}' is the syntax of other compressors; use {}", words[i],
+                                 fmt::format(fmt::runtime(found->ours), text)));
+  }
 }
 
 void refuse_misplaced_command(const Words& words, const std::vector<std::string>& commands) {

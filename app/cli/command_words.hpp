@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/dims.hpp"
-
 namespace cuszi::app {
 
 /// argv, including the program's name.
@@ -20,14 +18,8 @@ Words without_help_command(Words words);
 /// Throws UsageError with the corrected command if a word precedes one of `commands`.
 void refuse_misplaced_command(const Words& words, const std::vector<std::string>& commands);
 
-/// Throws UsageError with the corrected command for bounds in other compressors' syntax: -rel 1e-3,
-/// -M REL 1e-3, -A 0.1, -psnr 80.
-void refuse_foreign_bounds(const Words& words);
-
-Dims reversed(const Dims& dims);
-
-/// Throws UsageError with the corrected command for dims of SZ (`-3 500 500 100`) or cuSZ (`-l
-/// 500x500x100`), fastest first.
-void refuse_foreign_dims(const Words& words);
+/// Throws UsageError with our option for bounds and dims in other compressors' syntax: -rel 1e-3,
+/// -M REL 1e-3, -A 0.1, -psnr 80, -3 500 500 100, -l 500x500x100.
+void refuse_foreign_options(const Words& words);
 
 }  // namespace cuszi::app

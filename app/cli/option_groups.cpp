@@ -143,7 +143,9 @@ void add_field_options(CLI::App& app, FieldOptions& field) {
   add_value(app, group::files, "--dims-xyz", "DIMS",
             "Dimensions, fastest first, like 500x500x100 for 100 slices", field.dims,
             [](const std::string& /*label*/, const std::string& text) {
-              return reversed(Dims::parse(text));
+              const Dims reversed = Dims::parse(text);
+              const std::span<const std::uint64_t> extents = reversed.extents();
+              return *Dims::make(std::vector(extents.rbegin(), extents.rend()));
             })
       ->excludes(dims);
   add_type_option(app, field.dtype);
