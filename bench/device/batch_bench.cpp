@@ -41,6 +41,7 @@ struct Method {
 
 constexpr std::array methods{
     Method{"fast", CUSZI_PRESET_FAST, CUSZI_EFFORT_NORMAL},
+    Method{"balanced", CUSZI_PRESET_BALANCED, CUSZI_EFFORT_NORMAL},
     Method{"cusz", CUSZI_PRESET_CUSZ, CUSZI_EFFORT_NORMAL},
     Method{"cuszi", CUSZI_PRESET_CUSZI, CUSZI_EFFORT_NORMAL},
     Method{"zfp", CUSZI_PRESET_ZFP, CUSZI_EFFORT_NORMAL},

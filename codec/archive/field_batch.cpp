@@ -17,7 +17,7 @@ namespace {
 
 /// Limits of the intermediate memory.
 constexpr ByteCount most_bytes_together = ByteCount{4} << 30;
-constexpr std::size_t most_together = 1 << 14;
+constexpr std::size_t most_together = 1 << 12;
 
 template <class Member, class Part>
 void by_parts(std::span<Member> members, const Part& part) {
@@ -42,9 +42,11 @@ struct FieldInWork {
   std::size_t number;
   BatchFrame frame;
   FieldCuts plan;
+  PredictorParams draft;
   double bound = 0;
-  BatchRange sample = {};
   std::optional<BatchRange> scanned = {};
+  BatchRange range = {};  ///< see FrameToCode
+  bool is_left_out = false;
   std::vector<std::byte> header = {};
   std::vector<std::byte> footer = {};
   MutableBytes archive = {};  ///< empty: buffer too small
@@ -55,7 +57,11 @@ std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t nu
   const FieldLayout& layout = field.layout;
   const FieldCuts plan = plan_frames(layout.dims, layout.dtype, field.settings->frame_bytes);
   if (plan.frames() != 1 || !is_aligned(field.values.data(), layout.dtype)) return std::nullopt;
-  return FieldInWork{number, {{layout.dtype, plan.frame_dims(0)}, field.values}, plan};
+  const Dims dims = plan.frame_dims(0);
+  return FieldInWork{number,
+                     {{layout.dtype, dims}, field.values},
+                     plan,
+                     draft_predictor(field.settings->frame, dims)};
 }
 
 /// Each step runs for the fields still in the batch.
@@ -69,41 +75,43 @@ class FieldsInWork {
               }).values) {}
 
   void find_bounds() {
-    const std::vector<std::size_t> unknown =
-        those([&](const FieldInWork& one) { return settings_of(one).needs_range(); });
+    const std::vector<std::size_t> unknown = those(
+        [&](const FieldInWork& one) { return settings_of(one).needs_range() || is_of_cells(one); });
     const auto ranges = batch_.scan(frames_of(unknown));
+    for (std::size_t k = 0; k < unknown.size(); ++k) {
+      work_[unknown[k]].scanned = ranges[k];
+      work_[unknown[k]].is_left_out = !ranges[k];
+    }
+    drop_left_out();
     batch_.for_each(work_.size(), [&](std::size_t i) {
       FieldInWork& one = work_[i];
       ValueRange range = settings_of(one).range.value_or(ValueRange{});
-      if (settings_of(one).needs_range()) {
-        const auto at = std::lower_bound(unknown.begin(), unknown.end(), i) - unknown.begin();
-        one.scanned = ranges[static_cast<std::size_t>(at)];
-        if (!one.scanned) return;  // keeps bound 0
-        range.add(one.scanned->min, one.scanned->max);
-      }
+      if (settings_of(one).needs_range()) range.add(one.scanned->min, one.scanned->max);
       const ArchiveHeader header =
           archive_header(one.frame.shape.dtype, one.plan, settings_of(one), range);
       one.bound = header.bound_absolute;
       one.header = write_archive_header(header);
+      one.is_left_out = one.bound <= 0;
     });
-    keep([](const FieldInWork& one) { return one.bound > 0; });
+    drop_left_out();
   }
 
-  void take_samples() {
-    const auto samples = batch_.sample(frames_of(those([](const FieldInWork&) { return true; })));
-    for (std::size_t i = 0; i < work_.size(); ++i) {
-      if (samples[i])
-        work_[i].sample = *samples[i];
-      else
-        work_[i].bound = 0;
+  void find_ranges() {
+    const std::vector<std::size_t> unknown =
+        those([](const FieldInWork& one) { return !is_of_cells(one); });
+    const auto samples = batch_.sample(frames_of(unknown));
+    for (FieldInWork& one : work_) one.range = one.scanned.value_or(BatchRange{});
+    for (std::size_t k = 0; k < unknown.size(); ++k) {
+      work_[unknown[k]].range = samples[k].value_or(BatchRange{});
+      work_[unknown[k]].is_left_out = !samples[k];
     }
-    keep([](const FieldInWork& one) { return one.bound > 0; });
+    drop_left_out();
   }
 
   /// Drops fields that need warnings.
   void look_for_fills() {
-    const std::vector<std::size_t> doubtful = those([](const FieldInWork& one) {
-      return one.scanned || one.sample.magnitude() >= ordinary_bounds * one.bound;
+    const std::vector<std::size_t> doubtful = those([&](const FieldInWork& one) {
+      return settings_of(one).needs_range() || one.range.magnitude() >= ordinary_bounds * one.bound;
     });
     if (doubtful.empty()) return;
     const auto watch_of = [&](std::size_t i) { return fill_watch_for(settings_of(work_[i])); };
@@ -117,15 +125,17 @@ class FieldsInWork {
       FieldInWork& one = work_[doubtful[k]];
       watch.look_at(one.frame.shape.dtype, one.frame.shape.points(), drawn[k]);
       const bool has_doubtful_ends =
-          one.scanned && !watch.doubtful_ends(one.scanned->min, one.scanned->max).empty();
-      if (has_doubtful_ends || !watch.warnings().empty()) one.bound = 0;
+          settings_of(one).needs_range() &&
+          !watch.doubtful_ends(one.scanned->min, one.scanned->max).empty();
+      one.is_left_out = has_doubtful_ends || !watch.warnings().empty();
     });
-    keep([](const FieldInWork& one) { return one.bound > 0; });
+    drop_left_out();
   }
 
   void compress() {
     std::vector<FrameToCode> frames;
-    for (const FieldInWork& one : work_) frames.push_back({one.frame, one.sample, one.bound});
+    for (const FieldInWork& one : work_)
+      frames.push_back({one.frame, one.draft, one.range, one.bound});
     const std::vector<std::vector<std::byte>> tables = compress_batch(
         batch_, frames, [&](std::size_t i, ByteCount size) { return place_of(work_[i], size); });
     std::vector<BatchCopy> pieces;
@@ -171,9 +181,11 @@ class FieldsInWork {
     for (const std::size_t i : numbers) frames.push_back(work_[i].frame);
     return frames;
   }
-  template <class Is>
-  void keep(const Is& is) {
-    std::erase_if(work_, [&](const FieldInWork& one) { return !is(one); });
+  static bool is_of_cells(const FieldInWork& one) {
+    return std::holds_alternative<CellsParams>(one.draft);
+  }
+  void drop_left_out() {
+    std::erase_if(work_, [](const FieldInWork& one) { return one.is_left_out; });
   }
 
   FrameBatch& batch_;
@@ -184,7 +196,7 @@ class FieldsInWork {
 void compress_part(FrameBatch& batch, std::span<FieldOfBatch> fields) {
   FieldsInWork work(batch, fields);
   work.find_bounds();
-  work.take_samples();
+  work.find_ranges();
   work.look_for_fills();
   work.compress();
 }
@@ -283,9 +295,9 @@ void restore_part(FrameBatch& batch, std::span<ArchiveOfBatch> archives) {
 
 bool may_join_batch(const FieldSettings& settings) {
   const FrameConfig& frame = settings.frame;
-  return frame.predictor.id == PredictorId::tiles && frame.lossless == Lossless::none &&
+  return is_for_batches(frame.predictor.id) && frame.lossless == Lossless::none &&
          frame.isovalues.count == 0 && settings.mode < ErrorMode::pointwise &&
-         settings.fills.count == 0;
+         settings.fills.count == 0 && !settings.places.any();
 }
 
 void compress_batch(Backend& backend, std::span<FieldOfBatch> fields) {

@@ -15,6 +15,13 @@ namespace cuszi {
 
 namespace {
 
+/// The largest magnitude of a frame, or of a sample, where coding the frame takes it anyway.
+std::optional<double> cheap_magnitude(const LoadedFrame& frame) {
+  if (!std::holds_alternative<CellsParams>(frame.draft)) return frame.session->sampled_magnitude();
+  const FieldScan& scan = frame.scan();
+  return std::max(std::fabs(scan.min), std::fabs(scan.max));
+}
+
 constexpr std::uint64_t least_samples = 512;  ///< per part
 constexpr std::uint64_t most_samples = 4096;
 constexpr std::uint64_t points_per_sample = 256;
@@ -185,8 +192,8 @@ FillWatch::FillWatch(const FillValues& fills, const FillLook& look) : named_(fil
 }
 
 void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
-  const auto sampled = ordinary > 0 ? frame.session->sampled_magnitude() : std::nullopt;
-  if (sampled && *sampled < ordinary) return;
+  const auto magnitude = ordinary > 0 && !needs_scan() ? cheap_magnitude(frame) : std::nullopt;
+  if (magnitude && *magnitude < ordinary) return;
   const auto values_at = [&](std::span<const std::uint64_t> points) {
     return frame.session->values_at(points);
   };

@@ -156,6 +156,8 @@ class EncodeSession {
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Sorted values of sampled points that are not missing.
   virtual std::vector<double> sampled_values() = 0;
+  /// The background of `cells`, of these values.
+  virtual double background() { return background_of(sampled_values()); }
   /// Of sampled values, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Includes missing points. Compares the low bits of `bits`.

@@ -14,7 +14,6 @@
 #include "core/backend/frame_slot.hpp"
 #include "core/base/floating_point.hpp"
 #include "core/field/frame_shape.hpp"
-#include "core/tiles/tiles.hpp"
 
 namespace cuszi {
 
@@ -32,40 +31,37 @@ struct BatchRange {
   double magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
 };
 
-/// How a frame of a batch is to be coded, given its sample.
+/// How a frame of a batch is to be coded: as `tiles` or `cells`.
 struct BatchEncoding {
   BatchFrame frame;
-  BatchRange sample;
-  TilesParams params;
+  BatchRange range;  ///< of its sample; for `cells`, of all values
+  PredictorParams params;
   double bound = 0;
 };
 
-/// A coded frame of a batch: its section index, which takes so many bytes, and behind it codes. In
-/// the backend's memory, as long as the batch.
+/// A coded frame of a batch. Its sections lie in the backend's memory, as long as the batch.
 struct BatchCoded {
-  Bytes payload;
-  ByteCount index_bytes = 0;
-  PassCounts counts;
-  double min = 0;  ///< of all values
+  std::vector<CodedPass> passes;
+  std::vector<std::byte> head;  ///< its section codebook, if it has one
+  double min = 0;               ///< of all values
   double max = 0;
 };
 
-/// A coded frame of a batch on its way back. All but `params` lies in the backend's memory.
+/// A coded frame of a batch on its way back. All bytes lie in the backend's memory.
 struct BatchDecoding {
   FrameShape shape;
   double min = 0;
   double max = 0;
-  TilesParams params;
-  Bytes index;
-  Bytes codes;
-  Bytes payload;  ///< all sections, for their hash
+  PredictorParams params;
+  std::vector<Sections> passes;
+  std::vector<Bytes> levels;  ///< for their hashes
   MutableBytes values;
 };
 
 /// What came of a frame of a batch.
 struct BatchDecoded {
-  bool is_done = false;    ///< its values are there, if the hash is right
-  std::uint64_t hash = 0;  ///< block_hash of the payload
+  bool is_done = false;               ///< its values are there, if the hashes are right
+  std::vector<std::uint64_t> hashes;  ///< block_hash of each level
 };
 
 struct BatchCopy {
@@ -73,9 +69,9 @@ struct BatchCopy {
   MutableBytes to;  ///< of the same size
 };
 
-/// Many small frames that a backend has in work together, as `tiles` codes them: they share its
-/// waits. A frame that needs more than that is left out, without a reason, to be done alone. One
-/// thread; a backend has one batch or session at a time.
+/// Many small frames that a backend has in work together, as `tiles` or `cells`: they share its
+/// launches and waits. A frame that needs more than that is left out, without a reason, to be done
+/// alone. One thread; a backend has one batch or session at a time.
 class FrameBatch {
  public:
   explicit FrameBatch(FrameSlot& slot) : frames_(slot) {}
@@ -96,11 +92,18 @@ class FrameBatch {
   /// order if it has no more. Valid as long as the batch.
   virtual std::vector<std::span<const double>> draw(std::span<const BatchFrame> frames,
                                                     std::span<const std::uint64_t> counts) = 0;
-  /// Codes the frames as EncodeSession::encode_unscanned() does; nothing where that has nothing,
-  /// or would take long.
+  /// The values of frames at these points, indices in raster order. Valid as long as the batch.
+  virtual std::vector<std::span<const double>> values_at(
+      std::span<const BatchFrame> frames, std::span<const std::vector<std::uint64_t>> points) = 0;
+  /// EncodeSession::background() of each frame.
+  virtual std::vector<double> backgrounds(std::span<const BatchFrame> frames) = 0;
+  /// Codes the frames as EncodeSession::encode_unscanned() or encode_values() does; nothing where
+  /// that has nothing, or would take long.
   virtual std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) = 0;
-  /// Copies payloads, which encode() has made, and returns the block_hash of each.
-  virtual std::vector<std::uint64_t> place(std::span<const BatchCopy> payloads) = 0;
+  /// Copies sections, which encode() has made, and returns the block_hash of each of the levels
+  /// that they are copied to.
+  virtual std::vector<std::uint64_t> place(std::span<const BatchCopy> sections,
+                                           std::span<const Bytes> levels) = 0;
 
   /// Restores frames as DecodeSession::decode_values() does.
   virtual std::vector<BatchDecoded> decode(std::span<const BatchDecoding> frames) = 0;

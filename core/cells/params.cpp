@@ -56,7 +56,7 @@ CellsParams CellsParams::read(ByteReader& in, const Extents3& extents, DType dty
   return params;
 }
 
-double common_value(const std::vector<double>& sorted) {
+double background_of(const std::vector<double>& sorted) {
   double commonest = 0;
   std::size_t most = 0;
   for (std::size_t i = 0; i < sorted.size();) {
@@ -68,7 +68,7 @@ double common_value(const std::vector<double>& sorted) {
     }
     i = end;
   }
-  return most * 16 >= sorted.size() ? commonest + 0.0 : 0;  // never -0
+  return background_of(commonest, most, sorted.size());
 }
 
 }  // namespace cuszi

@@ -45,8 +45,12 @@ struct CellsParams {
   friend bool operator==(const CellsParams&, const CellsParams&) = default;
 };
 
-/// The background of a frame: the commonest of these sampled values, in ascending order, the lowest
-/// of several; 0 unless a sixteenth of them is that.
-double common_value(const std::vector<double>& sorted);
+/// The background of a frame, given the commonest of its sampled values, the lowest of several: 0
+/// unless a sixteenth of them is that.
+CUSZI_HD inline double background_of(double commonest, std::uint64_t times, std::uint64_t sampled) {
+  return times * 16 >= sampled ? commonest + 0.0 : 0;  // never -0
+}
+/// As above, of all sampled values in ascending order.
+double background_of(const std::vector<double>& sorted);
 
 }  // namespace cuszi

@@ -136,24 +136,38 @@ double cost_of_tiles(const SliceCandidate& frame,
   return cost;
 }
 
+/// Whether a frame of three axes is cut into cubes without a look at a sample.
 bool is_cube_unseen(const Extents3& extents) {
   constexpr std::uint64_t large = 1 << 22;
-  return count_of(extents) >= large && 2 * extents[0] > std::min(extents[1], extents[2]);
+  const bool is_cube = extents[0] == extents[1] && extents[1] == extents[2];
+  const bool is_thick = 2 * extents[0] > std::min(extents[1], extents[2]);
+  return is_cube || (is_thick && count_of(extents) >= large);
+}
+
+/// The samples of all spacings.
+std::vector<std::vector<SampledPoint>> samples_of(const Extents3& extents) {
+  std::vector<std::vector<SampledPoint>> samples;
+  for (int spacing = 1; spacing <= coarsest_spacing; spacing *= 2)
+    samples.push_back(sample_of(extents, spacing));
+  return samples;
 }
 
 }  // namespace
 
-int choose_tile_rank(const SliceCandidate& frame) {
-  if (rank_of(frame.extents) != 3) return rank_of(frame.extents);
-  if (is_cube_unseen(frame.extents)) return 3;
-  std::vector<std::vector<SampledPoint>> samples;
+std::vector<std::uint64_t> points_for_tile_rank(const Extents3& extents) {
   std::vector<std::uint64_t> points;
-  for (int spacing = 1; spacing <= coarsest_spacing; spacing *= 2) {
-    samples.push_back(sample_of(frame.extents, spacing));
-    for_each_value(frame.extents, spacing, samples.back(),
+  if (rank_of(extents) != 3 || is_cube_unseen(extents)) return points;
+  int spacing = 1;
+  for (std::vector<SampledPoint>& sample : samples_of(extents)) {
+    for_each_value(extents, spacing, sample,
                    [&](std::uint64_t point, double&) { points.push_back(point); });
+    spacing *= 2;
   }
-  const std::vector<double> values = frame.values_at(points);
+  return points;
+}
+
+int choose_tile_rank(const SliceCandidate& frame, std::span<const double> values) {
+  auto samples = samples_of(frame.extents);
   auto next = values.begin();
   for (std::size_t level = 0; level < samples.size(); ++level)
     for_each_value(frame.extents, 1 << level, samples[level], [&](std::uint64_t, double& value) {

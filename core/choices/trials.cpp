@@ -329,11 +329,13 @@ TrialPart trial_part(const Dims& dims) { return part_of(dims.squeezed(), 1); }
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
   if (auto* const cells = std::get_if<CellsParams>(&method.predictor)) {
-    cells->background = common_value(session.sampled_values());
+    cells->background = session.background();
+    const std::vector<std::uint64_t> points = points_for_tile_rank(shape.extents());
     const FieldScan& scan = session.scan();
-    cells->rank = choose_tile_rank(
-        {shape.extents(), cells->half_step, scan.min, scan.max,
-         [&](std::span<const std::uint64_t> points) { return session.values_at(points); }});
+    if (!points.empty()) {
+      cells->rank = choose_tile_rank({shape.extents(), cells->half_step, scan.min, scan.max},
+                                     session.values_at(points));
+    }
   }
   auto* const params = std::get_if<MultilevelParams>(&method.predictor);
   if (params == nullptr) return {std::move(method), {}};

@@ -102,6 +102,11 @@ void check_list(SectionId id, const Sections& sections, const Sections& heads,
   if (size != 0) SparseList::layout(heads.find(id), size, points);
 }
 
+void read_codebook(const FrameHeader& header, Bytes codebook) {
+  const auto* const cells = std::get_if<CellsParams>(&*header.predictor);
+  if (cells != nullptr) CellsHead::read(codebook, cells->rank);
+}
+
 void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                  std::span<const Sections> passes, ByteCount most_of_codes) {
   const Heads heads(backend, passes, most_of_codes);
@@ -115,9 +120,7 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
         },
         *header.coder);
   }
-  if (const auto* const cells = std::get_if<CellsParams>(&*header.predictor)) {
-    CellsHead::read(heads.of(0).at(SectionId::codebook), cells->rank);
-  }
+  read_codebook(header, heads.of(0).find(SectionId::codebook));
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     check_list(SectionId::outliers, passes[pass], heads.of(pass), shapes[pass].points);
     check_list(SectionId::patches, passes[pass], heads.of(pass), shapes[pass].points);
@@ -135,6 +138,10 @@ bool is_whole(std::span<const Sections> passes, ByteCount most_of_codes) {
 
 FrameHeader check_header(const FrameShape& shape, Bytes header) {
   return read_own([&] { return read_whole_header(shape, header); });
+}
+
+void check_codebook(const FrameHeader& header, Bytes codebook) {
+  read_own([&] { read_codebook(header, codebook); });
 }
 
 void check_frame(Backend& backend, const FrameShape& shape, Bytes header,

@@ -14,8 +14,11 @@ namespace cuszi {
 /// Returns the parsed header. Throws InternalError.
 FrameHeader check_header(const FrameShape& shape, Bytes header);
 
+/// Checks the section codebook of a frame with this header if it is of `cells`.
+void check_codebook(const FrameHeader& header, Bytes codebook);
+
 /// Checks header and heads of codes, codebooks and sparse lists. Sections may be in the backend's
-/// memory. Throws InternalError.
+/// memory or the host's. Throws InternalError.
 void check_frame(Backend& backend, const FrameShape& shape, Bytes header,
                  std::span<const Sections> passes);
 

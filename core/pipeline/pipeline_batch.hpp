@@ -9,14 +9,19 @@
 
 namespace cuszi {
 
-// Many small frames of `tiles` at once, with the archives of compress_frame(). Frames that need
-// other features, or are damaged, are left out, to be processed alone.
+// Many small frames at once, as `tiles` or `cells`. Archives are those of compress_frame(). Frames
+// that need other features, or are damaged, are left out, to be processed alone.
 
 struct FrameToCode {
   BatchFrame frame;
-  BatchRange sample;  ///< FrameBatch::sample()
-  double bound = 0;   ///< absolute, above 0
+  PredictorParams draft;
+  BatchRange range;  ///< FrameBatch::sample(); for `cells`, scan()
+  double bound = 0;  ///< absolute, above 0
 };
+
+constexpr bool is_for_batches(PredictorId id) {
+  return id == PredictorId::tiles || id == PredictorId::cells;
+}
 
 /// Returns backend memory for frame `i`, or empty memory to leave it out. Called concurrently.
 using AllocateInBatch = std::function<MutableBytes(std::size_t i, ByteCount size)>;

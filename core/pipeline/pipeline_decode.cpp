@@ -52,18 +52,6 @@ class LevelCheck {
   PendingHashes pending_;
 };
 
-std::vector<Sections> read_sections(const FrameHeader& header, std::span<const int> pass_levels,
-                                    std::span<const Bytes> bytes) {
-  std::vector<Sections> all;
-  for (std::size_t level = 0; level < bytes.size(); ++level) {
-    const auto passes = std::count(pass_levels.begin(), pass_levels.end(), static_cast<int>(level));
-    auto sections =
-        read_passes(header.levels[level], static_cast<std::size_t>(passes), bytes[level]);
-    std::move(sections.begin(), sections.end(), std::back_inserter(all));
-  }
-  return all;
-}
-
 /// For frames of one pass.
 Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStrings& hashes) {
   const std::vector<Bytes> bytes = read_levels(header, 1, payload, hashes);
@@ -172,7 +160,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
                     const FrameHeader& header, const FramePreview& preview,
                     std::span<const Bytes> levels, MutableBytes out, StepTimes& times) {
   const std::vector<int> pass_levels = level_of_pass(*header.predictor);
-  std::vector<Sections> passes = read_sections(header, pass_levels, levels);
+  std::vector<Sections> passes = read_sections(header, levels);
   if (header.is_packed()) {
     times.measure("unpack", [&] {
       for (Sections& sections : passes) session.unpack(sections);
@@ -238,9 +226,7 @@ std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameS
                                                   const FrameHeader& header, Bytes payload) {
   if (!header.bounds) return std::nullopt;
   FrameBoundsByPlace bounds{header.bounds->largest};
-  const Sections sections =
-      read_sections(header, level_of_pass(*header.predictor), cut_levels(header, 1, payload))
-          .front();
+  const Sections sections = read_sections(header, cut_levels(header, 1, payload)).front();
   if (sections.has(SectionId::bounds)) {
     bounds.local = LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
   }

@@ -263,18 +263,6 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                            times);
 }
 
-/// nullopt if the predictor cannot be used.
-std::optional<PredictorParams> chosen(PredictorParams draft, const PredictorConfig& config,
-                                      const FieldScan& scan, double bound, DType dtype) {
-  const bool usable = std::visit(
-      [&](auto& p) {
-        p.choose(config, scan, bound, dtype);
-        return p.is_usable(dtype);
-      },
-      draft);
-  return usable ? std::optional(std::move(draft)) : std::nullopt;
-}
-
 FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   const CoderParams coder = coder_params(method.coder, config, centre_of(method.predictor));
   const Tolerance tolerance{bound, bound_over_half_step_of(method.predictor, config.predictor)};
@@ -300,7 +288,7 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   const double typical = frame.bounds ? frame.bounds->typical : bound;
   FieldScan scan = frame.scan();
   if (frame.transform) scan.sampled = frame.transform->sampled;
-  auto predictor = chosen(frame.draft, config.predictor, scan, typical, frame.shape.dtype);
+  auto predictor = predictor_for(frame.draft, config.predictor, scan, typical, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   Method draft{*std::move(predictor), coder_for(id_of(frame.draft), config.coder)};
   const ChosenMethod* const first = advice.first ? advice.first() : nullptr;
@@ -326,7 +314,7 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
   if (!sampled) return std::nullopt;
   FieldScan sample;
   sample.sampled = *sampled;
-  auto predictor = chosen(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
+  auto predictor = predictor_for(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
   const FrameCoding coding = coding_by(
       config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
@@ -352,7 +340,7 @@ std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConf
       "scan", [&] { return choose_transform(bound, dtype, session.sampled_magnitudes(), true); });
   FieldScan sample;
   sample.sampled = choice.sampled;
-  auto predictor = chosen(frame.draft, config.predictor, sample, choice.bound, dtype);
+  auto predictor = predictor_for(frame.draft, config.predictor, sample, choice.bound, dtype);
   if (choice.bound == 0 || !predictor) return std::nullopt;
   const FrameCoding coding = coding_by(
       config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, choice.bound);

@@ -41,27 +41,30 @@ __device__ T first_present(const CellGrid& grid, std::uint64_t number,
 }
 
 /// A thread a tile; those of a warp look together for values where anchors are missing.
-template <class T, class Shape>
+template <class T, class Shape, class Frames>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    find_anchor(CellGrid grid, CellsQuantizer<T> quantizer, RestoreRules<T> rules, const T* values,
-                bool has_missing, std::int32_t* anchors) {
+    find_anchor(const __grid_constant__ Frames frames) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned block;
+  const PredictTask<T>& task = frames.find(shared, block);
+  const CellGrid& grid = task.grid;
   const std::uint64_t number = ItemPolicy::first();
   const bool exists = number < grid.count();
   T value = 0;
   if (exists) {
     const CellTile tile = grid.tile<Shape>(number);
-    value = values[grid.index(tile.first[0], tile.first[1], tile.first[2])];
+    value = task.values[grid.index(tile.first[0], tile.first[1], tile.first[2])];
   }
-  if (has_missing) {
-    unsigned missing = __ballot_sync(~0U, exists && quantizer.is_missing(value, rules));
+  if (task.has_missing) {
+    unsigned missing = __ballot_sync(~0U, exists && task.quantizer.is_missing(value, task.rules));
     for (; missing != 0; missing &= missing - 1) {
       const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(missing)) - 1);
-      const T found =
-          first_present<T, Shape>(grid, number - threadIdx.x % 32 + lane, quantizer, rules, values);
+      const T found = first_present<T, Shape>(grid, number - threadIdx.x % 32 + lane,
+                                              task.quantizer, task.rules, task.values);
       if (threadIdx.x % 32 == lane) value = found;
     }
   }
-  if (exists) anchors[number] = quantizer.anchor_of(value);
+  if (exists) task.anchors[number] = task.quantizer.anchor_of(value);
 }
 
 /// A warp a group of 32 differences.
@@ -71,6 +74,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   __shared__ std::uint32_t packed[warps][32];
   const std::uint32_t group = warp_number();
   if (group >= groups) return;
+  const std::uint64_t first = std::uint64_t{blockIdx.y} * groups;  // of the frame
+  anchors += blockIdx.y * grid.count();
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t number = group * 32 + lane;
   const std::uint32_t value =
@@ -86,10 +91,10 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
     if (bit % 32 + width > 32) atomicOr(own + bit / 32 + 1, value >> (32 - bit % 32));
   }
   __syncwarp();
-  words[group * 32 + lane] = own[lane];
+  words[(first + group) * 32 + lane] = own[lane];
   if (lane != 0) return;
-  widths[group] = static_cast<std::uint8_t>(width);
-  counts[group] = width;
+  widths[first + group] = static_cast<std::uint8_t>(width);
+  counts[first + group] = width;
 }
 
 /// A warp a group.
@@ -99,36 +104,50 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   const std::uint32_t padded = (packed.groups + 3) / 4 * 4;
   if (group >= padded) return;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint8_t width = group < packed.groups ? packed.widths[group] : 0;
-  if (lane == 0) out[group] = std::byte{width};
+  const std::uint64_t first = std::uint64_t{blockIdx.y} * packed.groups;  // of the frame
+  const std::uint8_t width = group < packed.groups ? packed.widths[first + group] : 0;
+  out += std::uint64_t{blockIdx.y} * padded;
+  if (lane == 0) out[4 * packed.offsets[first] + group] = std::byte{width};
   auto* const words = reinterpret_cast<std::uint32_t*>(out + padded);
-  if (lane < width) words[packed.offsets[group] + lane] = packed.words[group * 32 + lane];
+  if (lane < width)
+    words[packed.offsets[first + group] + lane] = packed.words[(first + group) * 32 + lane];
 }
 
+template <class Frames>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    read_widths(const std::byte* section, std::uint32_t groups, std::uint32_t* counts,
-                std::uint32_t* flaws) {
+    read_widths(const __grid_constant__ Frames frames, std::uint32_t groups,
+                std::uint32_t* counts) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned block;
+  const AnchorSection& section = frames.find(shared, block);
   const std::uint64_t group = ItemPolicy::first();
   if (group >= groups) return;
-  const auto width = static_cast<std::uint32_t>(section[group]);
-  if (width > 32) atomicOr(flaws, bad_anchors);
-  counts[group] = width <= 32 ? width : 0;
+  const auto width = static_cast<std::uint32_t>(section.bytes[group]);
+  if (width > 32) atomicOr(section.flaws, bad_anchors);
+  counts[std::uint64_t{blockIdx.y} * groups + group] = width <= 32 ? width : 0;
 }
 
 /// A warp a group.
+template <class Frames>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    unpack_groups(const std::byte* words, std::uint64_t all_words, std::uint32_t groups,
-                  const std::uint32_t* widths, const std::uint64_t* offsets, std::uint32_t count,
-                  std::int32_t* anchors, std::uint32_t* flaws) {
+    unpack_groups(const __grid_constant__ Frames frames, std::uint32_t groups,
+                  const std::uint32_t* widths, const std::uint64_t* offsets, std::uint64_t count,
+                  std::int32_t* anchors) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned block;
+  const AnchorSection& section = frames.find(shared, block);
   const std::uint32_t group = warp_number();
   if (group >= groups) return;
+  widths += std::uint64_t{blockIdx.y} * groups;
+  offsets += std::uint64_t{blockIdx.y} * groups;
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t width = widths[group];
-  if (offsets[groups] != all_words) {
-    if (lane == 0) atomicOr(flaws, bad_anchors);
+  if (offsets[groups] - offsets[0] != section.words) {
+    if (lane == 0) atomicOr(section.flaws, bad_anchors);
     return;
   }
-  const std::byte* const own = words + 4 * offsets[group];
+  const std::byte* const own =
+      section.bytes + (groups + 3) / 4 * 4 + 4 * (offsets[group] - offsets[0]);
   const std::uint32_t word =
       lane < width ? static_cast<std::uint32_t>(get_bytes(own + 4 * lane, 4)) : 0;
   const unsigned bit = lane * width;
@@ -137,7 +156,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   const std::uint32_t mask = width == 32 ? ~0U : (1U << width) - 1;
   const std::uint32_t value = __funnelshift_r(low, high, bit % 32) & mask;
   const std::uint32_t number = group * 32 + lane;
-  if (number < count) anchors[number] = static_cast<std::int32_t>(unzigzag32(value));
+  if (number < count)
+    anchors[blockIdx.y * count + number] = static_cast<std::int32_t>(unzigzag32(value));
 }
 
 /// Sums along rows, a thread block each.
@@ -160,7 +180,7 @@ __global__ void __launch_bounds__(scan_threads)
 
 /// Sums along a slower axis, whose neighbours are `step` apart: a thread a column.
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    sum_columns(std::uint32_t* anchors, std::uint32_t columns, std::uint32_t step,
+    sum_columns(std::uint32_t* anchors, std::uint64_t columns, std::uint64_t step,
                 std::uint32_t length) {
   const std::uint64_t column = ItemPolicy::first();
   if (column >= columns) return;
@@ -170,71 +190,81 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   for (std::uint32_t i = 0; i < length; ++i, at += step) *at = sum += *at;
 }
 
-void sum_differences(DeviceContext& gpu, const CellGrid& grid, std::int32_t* anchors) {
+/// Frames that follow each other have as many rows and columns more.
+void sum_differences(DeviceContext& gpu, const CellGrid& grid, unsigned frames,
+                     std::int32_t* anchors) {
   auto* const sums = reinterpret_cast<std::uint32_t*>(anchors);
-  sum_rows<<<grid_of(grid.count() / grid.tiles[2]), scan_threads, 0, gpu.stream()>>>(sums,
-                                                                                     grid.tiles[2]);
+  const std::uint64_t all = frames * grid.count();
+  sum_rows<<<grid_of(all / grid.tiles[2]), scan_threads, 0, gpu.stream()>>>(sums, grid.tiles[2]);
   check_launch("sum_rows");
   for (int axis = 1; axis >= 0; --axis) {
     const std::uint32_t length = grid.tiles[axis];
     if (length == 1) continue;
-    const std::uint32_t columns = grid.count() / length;
-    launch_items(gpu, "sum_columns", columns, sum_columns, sums, columns, grid.step(axis), length);
+    launch_items(gpu, "sum_columns", all / length, sum_columns, sums, all / length, grid.step(axis),
+                 length);
   }
 }
 
 }  // namespace
 
 template <class T>
-std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, int rank,
-                           const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame) {
-  auto* const anchors = gpu.take<std::int32_t>(grid.count());
+void find_anchors(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
   with_cell_rank(rank, [&](auto shape) {
-    launch_items(gpu, "find_anchor", grid.count(), find_anchor<T, decltype(shape)>, grid, quantizer,
-                 frame.rules, frame.values, frame.missing_points != 0, anchors);
+    frames.visit([&]<class Frames>(const Frames& tasks) {
+      launch_items_of(gpu, "find_anchor", frames.count(), frames.list().front().grid.count(),
+                      find_anchor<T, decltype(shape), Frames>, tasks);
+    });
   });
-  return anchors;
 }
 
-PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::int32_t* anchors) {
-  const auto groups = static_cast<std::uint32_t>(ceil_div(grid.count(), 32));
-  auto* const widths = gpu.take<std::uint8_t>(groups);
-  auto* const counts = gpu.take<std::uint32_t>(groups);
-  auto* const words = gpu.take<std::uint32_t>(std::uint64_t{groups} * 32);
-  auto* const offsets = gpu.take<std::uint64_t>(groups + 1);
-  launch_items(gpu, "pack_groups", std::uint64_t{groups} * 32, pack_groups, grid, anchors, groups,
-               widths, counts, words);
-  exclusive_sums(gpu, counts, groups, offsets);
+PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::int32_t* anchors,
+                           unsigned frames) {
+  const auto groups = static_cast<std::uint32_t>(ceil_div(grid.count(), anchor_group));
+  const std::uint64_t all = std::uint64_t{frames} * groups;
+  auto* const widths = gpu.take<std::uint8_t>(all);
+  auto* const counts = gpu.take<std::uint32_t>(all);
+  auto* const words = gpu.take<std::uint32_t>(all * 32);
+  auto* const offsets = gpu.take<std::uint64_t>(all + 1);
+  launch_items_of(gpu, "pack_groups", frames, std::uint64_t{groups} * 32, pack_groups, grid,
+                  anchors, groups, widths, counts, words);
+  exclusive_sums(gpu, counts, all, offsets);
   return {groups, widths, words, offsets};
 }
 
-void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, std::byte* out) {
-  launch_items(gpu, "store_groups", (std::uint64_t{packed.groups} + 3) / 4 * 4 * 32, store_groups,
-               packed, out);
+void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, unsigned frames,
+                   std::byte* out) {
+  launch_items_of(gpu, "store_groups", frames, (std::uint64_t{packed.groups} + 3) / 4 * 4 * 32,
+                  store_groups, packed, out);
 }
 
-const std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid, Bytes section) {
-  const auto groups = static_cast<std::uint32_t>(ceil_div(grid.count(), 32));
-  const std::uint64_t padded = (std::uint64_t{groups} + 3) / 4 * 4;
+AnchorSection::AnchorSection(const CellGrid& grid, Bytes section, std::uint32_t* told)
+    : bytes(section.data()), flaws(told) {
+  const std::uint64_t padded = ceil_div(ceil_div(grid.count(), anchor_group), 4) * 4;
   if (section.size() < padded || section.size() % 4 != 0) {
     throw ArchiveError("the anchors of a frame do not fit their section");
   }
-  auto* const counts = gpu.take<std::uint32_t>(groups);
-  auto* const offsets = gpu.take<std::uint64_t>(groups + 1);
-  auto* const anchors = gpu.take<std::int32_t>(grid.count());
-  launch_items(gpu, "read_widths", groups, read_widths, section.data(), groups, counts,
-               gpu.flaws());
-  exclusive_sums(gpu, counts, groups, offsets);
-  launch_items(gpu, "unpack_groups", std::uint64_t{groups} * 32, unpack_groups,
-               section.data() + padded, (section.size() - padded) / 4, groups, counts, offsets,
-               grid.count(), anchors, gpu.flaws());
-  sum_differences(gpu, grid, anchors);
+  words = (section.size() - padded) / 4;
+}
+
+std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid,
+                             const FrameTasks<AnchorSection>& sections) {
+  const auto groups = static_cast<std::uint32_t>(ceil_div(grid.count(), anchor_group));
+  const unsigned frames = sections.count();
+  const std::uint64_t all = std::uint64_t{frames} * groups;
+  auto* const counts = gpu.take<std::uint32_t>(all);
+  auto* const offsets = gpu.take<std::uint64_t>(all + 1);
+  auto* const anchors = gpu.take<std::int32_t>(frames * grid.count());
+  sections.visit([&]<class Frames>(const Frames& tasks) {
+    launch_items_of(gpu, "read_widths", frames, groups, read_widths<Frames>, tasks, groups, counts);
+    exclusive_sums(gpu, counts, all, offsets);
+    launch_items_of(gpu, "unpack_groups", frames, std::uint64_t{groups} * 32, unpack_groups<Frames>,
+                    tasks, groups, counts, offsets, grid.count(), anchors);
+  });
+  sum_differences(gpu, grid, frames, anchors);
   return anchors;
 }
 
-template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, int,
-                                    const CellsQuantizer<float>&, const FrameInput<float>&);
-template std::int32_t* find_anchors(DeviceContext&, const CellGrid&, int,
-                                    const CellsQuantizer<double>&, const FrameInput<double>&);
+template void find_anchors(DeviceContext&, int, const PredictTasks<float>&);
+template void find_anchors(DeviceContext&, int, const PredictTasks<double>&);
 
 }  // namespace cuszi::gpu

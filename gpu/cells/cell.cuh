@@ -161,13 +161,13 @@ void with_cells_of_block(const Device& device, int rank, F&& f) {
   });
 }
 
-/// Launches a kernel that has `Cells` in dynamic shared memory, for all tiles of its task's grid.
-template <class Cells, class Task>
-void launch_cells(DeviceContext& gpu, void (*kernel)(Task, bool), const Task& task,
-                  bool by_vectors) {
+/// Launches a kernel that has `Cells` in dynamic shared memory, for all tiles of so many frames.
+template <class Cells, class Frames>
+void launch_cells(DeviceContext& gpu, void (*kernel)(Frames, bool), const Frames& frames,
+                  const CellGrid& grid, unsigned count, bool by_vectors) {
   raise_shared_limit(gpu.device(), kernel);
-  kernel<<<blocks_for(task.grid.count(), Cells::tiles), Cells::threads, sizeof(Cells),
-           gpu.stream()>>>(task, by_vectors);
+  const dim3 blocks(blocks_for(grid.count(), Cells::tiles), count);
+  kernel<<<blocks, Cells::threads, sizeof(Cells), gpu.stream()>>>(frames, by_vectors);
 }
 
 /// The weights of the classes of all levels: [level][class][which odd axes have a neighbour above:

@@ -1,23 +1,94 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "core/cells/head.hpp"
 #include "core/cells/params.hpp"
 #include "gpu/field/frame_work.cuh"
+#include "gpu/runtime/many.cuh"
 
 namespace cuszi::gpu {
+
+/// A frame, and where its background goes, in memory that the device reaches.
+template <class T>
+struct BackgroundTask {
+  const T* values;
+  std::uint64_t points;
+  MissingTest<T> missing;
+  double* background;
+};
+/// Starts to find the backgrounds of frames, of their samples.
+template <class T>
+void find_backgrounds(DeviceContext& gpu, const FrameTasks<BackgroundTask<T>>& frames);
+
+/// A frame that is to be coded as cells.
+template <class T>
+struct CellsInput {
+  CellsParams params;
+  double bound;
+  FrameInput<T> frame;
+};
+
+/// The sections of a frame, and the head among them on the host.
+struct CodedCells {
+  std::vector<OwnCoded> passes;
+  std::vector<std::byte> head;
+};
+
+/// Starts to code frames of one type, of which those that are equal (see values.cuh) share their
+/// launches. Call the result after the next sync(). It waits if there are patches, or codes that
+/// take more words than usual.
+template <class T>
+std::function<std::vector<CodedCells>()> start_to_encode_cells(
+    DeviceContext& gpu, std::span<const CellsInput<T>> frames);
 
 /// Codes a frame as cells: the sections of all passes. Waits.
 template <class T>
 std::vector<OwnCoded> encode_values(DeviceContext& gpu, const CellsParams& params, double bound,
-                                    const FrameInput<T>& frame);
+                                    const FrameInput<T>& frame) {
+  const CellsInput<T> input{params, bound, frame};
+  const auto finish = start_to_encode_cells<T>(gpu, std::span(&input, 1));
+  gpu.sync();
+  return std::move(finish().front().passes);
+}
+
+/// What the host reads of a frame of cells before it is decoded.
+struct CellsPlan {
+  CellsHead head;
+  std::uint32_t of_classes[most_cell_passes];  ///< segments of a pass
+  std::uint32_t of_codes[most_cell_passes];
+
+  /// `codebook` is on the host, the sections of the passes that are needed on the device. Throws
+  /// ArchiveError.
+  CellsPlan(const CellsParams& params, std::uint64_t tiles, std::span<const Sections> passes,
+            Bytes codebook);
+};
+
+/// A frame of cells that is to be restored at the output's stride.
+template <class T>
+struct CellsOutput {
+  CellsParams params;
+  std::span<const Sections> passes;
+  FrameOutput<T> frame;
+  std::uint32_t* flaws;  ///< told here, or in those of the context
+};
+
+/// Starts to restore frames of one type. The host waits once. refused(i, error) is called for
+/// those that are damaged, by several threads; others have their flaws set.
+template <class T>
+void start_to_decode_cells(DeviceContext& gpu, std::span<const CellsOutput<T>> frames,
+                           const std::function<void(std::size_t, const ArchiveError&)>& refused);
 
 /// Starts to restore the points of a frame of cells at the output's stride, from the sections of
 /// the passes that it needs. The host waits once. Throws ArchiveError, or sets a flaw.
 template <class T>
 void decode_values(DeviceContext& gpu, const CellsParams& params, std::span<const Sections> passes,
-                   const FrameOutput<T>& frame);
+                   const FrameOutput<T>& frame) {
+  const CellsOutput<T> output{params, passes, frame, gpu.flaws()};
+  start_to_decode_cells<T>(gpu, std::span(&output, 1),
+                           [](std::size_t, const ArchiveError& error) { throw error; });
+}
 
 }  // namespace cuszi::gpu

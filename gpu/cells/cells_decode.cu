@@ -1,5 +1,9 @@
+#include <optional>
+#include <tuple>
+
 #include "gpu/cells/cells.cuh"
 #include "gpu/cells/coding.cuh"
+#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
@@ -9,161 +13,259 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// The indices of all passes, which may begin at any address.
-struct SegmentIndices {
-  const std::byte* of_pass[most_cell_passes];
-};
-
+template <class Frames>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    read_indices(CellsChains chains, SegmentIndices indices, std::uint32_t* sizes) {
-  auto entry = static_cast<std::uint32_t>(ItemPolicy::first());
+    read_indices(const __grid_constant__ Frames frames, std::uint32_t* sizes) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const ChainDecodeTask& task = frames.find(shared, unused);
+  const CellsChains& chains = task.chains;
+  const auto entry = static_cast<std::uint32_t>(ItemPolicy::first());
   int pass = 0;
   std::uint32_t in_pass = entry;
   const bool exists = find_pass(chains, in_pass, pass, [&](int p) {
     return chains.segments[p].of_classes + chains.segments[p].of_codes;
   });
   if (!exists) return;
-  sizes[entry] =
-      static_cast<std::uint32_t>(get_bytes(indices.of_pass[pass] + 4 * std::uint64_t{in_pass}, 4));
+  sizes[chains.segments[0].first + entry] =
+      static_cast<std::uint32_t>(get_bytes(task.bytes[pass].index + 4 * std::uint64_t{in_pass}, 4));
 }
 
-/// A frame of cells that is restored.
+/// A frame whose head the host has read.
+template <class T>
+struct PlannedCells {
+  CellsOutput<T> output;
+  CellsPlan plan;
+  AnchorSection anchors;
+};
+
+/// Equal frames of cells that are restored. Arrays have one after the other.
 template <class T>
 class CellsDecoder {
  public:
-  CellsDecoder(DeviceContext& gpu, const CellsParams& params, std::span<const Sections> passes,
-               const FrameOutput<T>& frame)
+  CellsDecoder(DeviceContext& gpu, const std::vector<const PlannedCells<T>*>& frames)
       : gpu_(gpu),
-        params_(params),
-        passes_(passes),
-        frame_(frame),
-        grid_(cell_grid(params.rank, frame.whole)) {
-    frame_.extents = extents_at_stride(frame.whole, frame.stride);
-    task_.chains.rank = params.rank;
-    task_.chains.passes = static_cast<int>(passes.size());
-    task_.chains.tiles = grid_of(grid_.count());
-    task_.chains.grid = grid_;
-    task_.chains.flaws = gpu.flaws();
+        frames_(frames),
+        count_(static_cast<unsigned>(frames.size())),
+        rank_(frames.front()->output.params.rank),
+        grid_(cell_grid(rank_, frames.front()->output.frame.whole)) {
+    first_.rank = rank_;
+    first_.passes = static_cast<int>(frames.front()->output.passes.size());
+    first_.tiles = grid_of(grid_.count());
+    first_.grid = grid_;
   }
 
   void decode() {
-    const PendingSparse patches = start_patches();
-    const CellsHead* const head = bring_head();
-    number_segments();
+    std::vector<CellsHead> heads;
+    std::vector<AnchorSection> sections;
+    for (const PlannedCells<T>* frame : frames_) {
+      heads.push_back(frame->plan.head);
+      sections.push_back(frame->anchors);
+    }
+    const CellsHead* const there = upload(gpu_, heads.data(), heads.size());
+    const FrameTasks<AnchorSection> packed(gpu_, std::move(sections));
     const std::int32_t* anchors = nullptr;
-    gpu_.streams().fork(
-        [&] { anchors = unpack_anchors(gpu_, grid_, passes_.front().at(SectionId::anchors)); });
-    decode_chains(head);
+    gpu_.streams().fork([&] { anchors = unpack_anchors(gpu_, grid_, packed); });
+    decode_chains(there);
     gpu_.streams().join();
-    restore(head, anchors);
-    for (const SparseView& view : patches.unpack()) put_patches(gpu_, frame_, view);
+    restore(there, anchors);
   }
 
  private:
-  PendingSparse start_patches() const {
-    std::vector<Bytes> lists;
-    for (const Sections& sections : passes_) lists.push_back(sections.find(SectionId::patches));
-    return PendingSparse(gpu_, lists, count_of(frame_.whole));
-  }
+  std::uint64_t tiles() const { return grid_.count(); }
 
-  /// Reads the head by the host, which waits.
-  const CellsHead* bring_head() const {
-    const Bytes section = passes_.front().at(SectionId::codebook);
-    const Bytes bytes(download(gpu_, section.data(), section.size()), section.size());
-    gpu_.sync();
-    const CellsHead head = CellsHead::read(bytes, params_.rank);
-    return upload(gpu_, &head, 1);
-  }
-
-  void number_segments() {
-    CellsChains& chains = task_.chains;
-    for (int pass = 0; pass < chains.passes; ++pass) {
-      const Sections& sections = passes_[static_cast<std::size_t>(pass)];
-      const Bytes index = sections.find(SectionId::index);
-      const Bytes classes = sections.find(SectionId::contexts);
-      const Bytes codes = sections.find(SectionId::codes);
-      const std::uint64_t of_classes =
-          index.empty() ? 0 : class_segments(chains.rank, pass, chains.tiles);
-      const std::uint64_t most =
-          code_segments(std::uint64_t{chains.tiles} * blocks_of_pass(chains.rank, pass),
-                        blocks_of_lane_in(chains.rank, pass, chains.tiles, fewest_blocks_of_lane));
-      const std::uint64_t all = index.size() / 4;
-      const bool lacks_index = index.empty() && (!classes.empty() || !codes.empty());
-      if (lacks_index || index.size() % 4 != 0 || all < of_classes || all - of_classes > most) {
-        throw ArchiveError("the index of a pass of `cells` does not fit its tiles");
-      }
-      chains.segments[pass] = {entries_, static_cast<std::uint32_t>(of_classes),
-                               static_cast<std::uint32_t>(all - of_classes)};
-      task_.bytes[pass] = {classes.data(), classes.size(), codes.data(), codes.size()};
-      indices_.of_pass[pass] = index.data();
-      entries_ += static_cast<std::uint32_t>(all);
-    }
-  }
-
-  void decode_chains(const CellsHead* head) {
-    CellsChains& chains = task_.chains;
-    chains.blocks_of_lane = &head->blocks_of_lane;
-    chains.coded = find_coded_points(gpu_, grid_, chains.rank);
-    chains.classes = gpu_.take_zeroed<std::uint8_t>(std::uint64_t{chains.tiles} * tile_blocks);
-    chains.codes = gpu_.take<std::int16_t>(std::uint64_t{chains.tiles} * cell_codes);
+  void decode_chains(const CellsHead* heads) {
+    first_.coded = find_coded_points(gpu_, grid_, rank_);
+    first_.classes = gpu_.take_zeroed<std::uint8_t>(count_ * tiles() * tile_blocks);
+    first_.codes = gpu_.take<std::int16_t>(count_ * tiles() * cell_codes);
+    live_ = take_live_blocks(gpu_, first_.passes, first_.tiles, count_);
+    first_.live = live_.numbers;
+    first_.live_before = live_.before;
+    const DecoderTables tables = fill_tables(gpu_, heads, count_);
+    std::vector<ChainDecodeTask> list;
+    for (unsigned i = 0; i < count_; ++i) list.push_back(task_of(i, heads, tables));
     auto* const sizes = gpu_.take<std::uint32_t>(entries_);
     auto* const offsets = gpu_.take<std::uint64_t>(std::uint64_t{entries_} + 1);
+    for (ChainDecodeTask& task : list) {
+      task.sizes = sizes;
+      task.offsets = offsets;
+    }
+    const ChainDecodeTasks tasks(gpu_, std::move(list));
     if (entries_ != 0) {
-      launch_items(gpu_, "read_indices", entries_, read_indices, chains, indices_, sizes);
+      tasks.visit([&]<class Frames>(const Frames& frames) {
+        launch_items_of(gpu_, "read_indices", count_, most_entries_, read_indices<Frames>, frames,
+                        sizes);
+      });
       exclusive_sums(gpu_, sizes, entries_, offsets);
     }
-    task_.sizes = sizes;
-    task_.offsets = offsets;
-    const DecoderTables tables = fill_tables(gpu_, &head->tables);
-    task_.class_symbols = tables.class_symbols;
-    task_.class_shares = tables.class_shares;
-    task_.code_symbols = tables.code_symbols;
-    task_.code_shares = tables.code_shares;
-    decode_classes(gpu_, task_);
-    live_ = list_live_blocks(gpu_, chains.rank, chains.passes, chains.tiles, chains.classes);
-    chains.live = live_.numbers;
-    chains.live_before = live_.before;
-    decode_codes(gpu_, task_);
+    decode_classes(gpu_, tasks);
+    list_live_blocks(gpu_, rank_, first_.passes, first_.tiles, count_, first_.classes, live_);
+    decode_codes(gpu_, tasks);
   }
 
-  void restore(const CellsHead* head, const std::int32_t* anchors) const {
-    const int levels =
-        with_cell_rank(params_.rank, [](auto shape) { return decltype(shape)::levels; });
-    RestoreCellsTask<T> task{
-        grid_,
-        CellsQuantizer<T>(params_.half_step, params_.background, levels, frame_.min, frame_.max),
-        anchors,
-        numbers_of_weights<T>(gpu_, params_.rank, &head->weights),
-        task_.chains.codes,
-        live_.masks,
-        static_cast<int>(frame_.stride),
-        {frame_.extents[0], frame_.extents[1], frame_.extents[2]},
-        frame_.values};
-    restore_cells(gpu_, params_.rank, task, frame_.whole);
+  /// All but the sizes of segments, whose numbers follow those of frames before.
+  ChainDecodeTask task_of(unsigned number, const CellsHead* heads, const DecoderTables& tables) {
+    const PlannedCells<T>& frame = *frames_[number];
+    const std::uint32_t before = entries_;
+    ChainDecodeTask task{};
+    CellsChains& chains = task.chains;
+    chains = first_;
+    chains.blocks_of_lane = &heads[number].blocks_of_lane;
+    chains.classes += number * tiles() * tile_blocks;
+    chains.codes += number * tiles() * cell_codes;
+    chains.live_before += number * tiles() * static_cast<unsigned>(chains.passes);
+    chains.flaws = frame.output.flaws;
+    for (int pass = 0; pass < chains.passes; ++pass) {
+      const Sections& sections = frame.output.passes[static_cast<std::size_t>(pass)];
+      const Bytes classes = sections.find(SectionId::contexts);
+      const Bytes codes = sections.find(SectionId::codes);
+      const Bytes index = sections.find(SectionId::index);
+      chains.segments[pass] = {entries_, frame.plan.of_classes[pass], frame.plan.of_codes[pass]};
+      task.bytes[pass] = {index.data(), classes.data(), classes.size(), codes.data(), codes.size()};
+      entries_ += frame.plan.of_classes[pass] + frame.plan.of_codes[pass];
+    }
+    most_entries_ = std::max(most_entries_, entries_ - before);
+    task.class_symbols = tables.class_symbols + number * symbols_of_frame;
+    task.class_shares = tables.class_shares + number * class_shares_of_frame;
+    task.code_symbols = tables.code_symbols + number * symbols_of_frame;
+    task.code_shares = tables.code_shares + number * code_shares_of_frame;
+    return task;
+  }
+
+  void restore(const CellsHead* heads, const std::int32_t* anchors) const {
+    const int levels = with_cell_rank(rank_, [](auto shape) { return decltype(shape)::levels; });
+    const std::uint64_t numbers_of_frame = weight_numbers(rank_);
+    auto* const numbers = gpu_.take<ClassWeights<T>>(count_ * numbers_of_frame);
+    number_weights(gpu_, rank_, heads, count_, numbers);
+    std::vector<RestoreCellsTask<T>> tasks;
+    for (unsigned i = 0; i < count_; ++i) {
+      const auto& [params, passes, frame, flaws] = frames_[i]->output;
+      const Extents3 extents = extents_at_stride(frame.whole, frame.stride);
+      tasks.push_back(
+          {grid_,
+           CellsQuantizer<T>(params.half_step, params.background, levels, frame.min, frame.max),
+           anchors + i * tiles(),
+           numbers + i * numbers_of_frame,
+           first_.codes + i * tiles() * cell_codes,
+           live_.masks + i * tiles(),
+           static_cast<int>(frame.stride),
+           {extents[0], extents[1], extents[2]},
+           frame.values});
+    }
+    restore_cells(gpu_, rank_, FrameTasks<RestoreCellsTask<T>>(gpu_, std::move(tasks)));
   }
 
   DeviceContext& gpu_;
-  CellsParams params_;
-  std::span<const Sections> passes_;
-  FrameOutput<T> frame_;
+  const std::vector<const PlannedCells<T>*>& frames_;
+  unsigned count_;
+  int rank_;
   CellGrid grid_;
-  ChainDecodeTask task_{};
-  SegmentIndices indices_{};
-  std::uint32_t entries_ = 0;  ///< segments of all passes
+  CellsChains first_{};             ///< of the first frame
+  std::uint32_t entries_ = 0;       ///< segments of all passes of all frames
+  std::uint32_t most_entries_ = 0;  ///< of a frame
   LiveBlocks live_{};
 };
 
-}  // namespace
-
 template <class T>
-void decode_values(DeviceContext& gpu, const CellsParams& params, std::span<const Sections> passes,
-                   const FrameOutput<T>& frame) {
-  CellsDecoder<T>(gpu, params, passes, frame).decode();
+FrameOutput<T> at_stride(const FrameOutput<T>& frame) {
+  FrameOutput<T> points = frame;
+  points.extents = extents_at_stride(frame.whole, frame.stride);
+  return points;
 }
 
-template void decode_values(DeviceContext&, const CellsParams&, std::span<const Sections>,
-                            const FrameOutput<float>&);
-template void decode_values(DeviceContext&, const CellsParams&, std::span<const Sections>,
-                            const FrameOutput<double>&);
+/// Calls f(frame number), and refused() if it throws an ArchiveError.
+template <class F>
+void for_each_good(std::size_t count,
+                   const std::function<void(std::size_t, const ArchiveError&)>& refused,
+                   const F& f) {
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      f(i);
+    } catch (const ArchiveError& error) {
+      refused(i, error);
+    }
+  }
+}
+
+}  // namespace
+
+CellsPlan::CellsPlan(const CellsParams& params, std::uint64_t tiles,
+                     std::span<const Sections> passes, Bytes codebook)
+    : head(CellsHead::read(codebook, params.rank)) {
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const auto pass = static_cast<int>(i);
+    const ByteCount index = passes[i].find(SectionId::index).size();
+    const bool has_codes =
+        !passes[i].find(SectionId::contexts).empty() || !passes[i].find(SectionId::codes).empty();
+    const std::uint64_t classes = index == 0 ? 0 : class_segments(params.rank, pass, tiles);
+    const std::uint64_t most =
+        code_segments(tiles * blocks_of_pass(params.rank, pass),
+                      blocks_of_lane_in(params.rank, pass, tiles, fewest_blocks_of_lane));
+    const std::uint64_t all = index / 4;
+    if ((index == 0 && has_codes) || index % 4 != 0 || all < classes || all - classes > most) {
+      throw ArchiveError("the index of a pass of `cells` does not fit its tiles");
+    }
+    of_classes[pass] = static_cast<std::uint32_t>(classes);
+    of_codes[pass] = static_cast<std::uint32_t>(all - classes);
+  }
+}
+
+template <class T>
+void start_to_decode_cells(DeviceContext& gpu, std::span<const CellsOutput<T>> frames,
+                           const std::function<void(std::size_t, const ArchiveError&)>& refused) {
+  if (frames.empty()) return;
+  std::vector<PendingSparse> patches;
+  std::vector<Bytes> books;
+  patches.reserve(frames.size());
+  CopyList downloads;
+  for (const CellsOutput<T>& frame : frames) {
+    std::vector<Bytes> lists;
+    for (const Sections& sections : frame.passes)
+      lists.push_back(sections.find(SectionId::patches));
+    patches.emplace_back(gpu, lists, count_of(frame.frame.whole));
+    const Bytes book = frame.passes.front().find(SectionId::codebook);
+    books.emplace_back(download(gpu, book.data(), book.size(), downloads), book.size());
+  }
+  downloads.run(gpu.stream());
+  gpu.flaws();  // before what sets them beside
+  gpu.sync();
+  std::vector<std::optional<PlannedCells<T>>> planned(frames.size());
+  std::vector<std::optional<ArchiveError>> errors(frames.size());
+  for_each_of_many(gpu, frames.size(), [&](std::size_t i) {
+    const CellsOutput<T>& frame = frames[i];
+    const CellGrid grid = cell_grid(frame.params.rank, frame.frame.whole);
+    try {
+      planned[i].emplace(PlannedCells<T>{
+          frame, CellsPlan(frame.params, grid.count(), frame.passes, books[i]),
+          AnchorSection(grid, frame.passes.front().at(SectionId::anchors), frame.flaws)});
+    } catch (const ArchiveError& error) {
+      errors[i] = error;
+    }
+  });
+  for_each_good(frames.size(), refused, [&](std::size_t i) {
+    if (errors[i]) throw *errors[i];
+  });
+  using Key = std::tuple<int, Extents3, std::uint64_t, std::size_t, bool>;
+  for (const auto& numbers : group_equal(frames.size(), [&](std::size_t i) {
+         const FrameOutput<T>& frame = frames[i].frame;
+         return Key(frames[i].params.rank, frame.whole, frame.stride, frames[i].passes.size(),
+                    allows_vectors(frame.whole, frame.values));
+       })) {
+    std::vector<const PlannedCells<T>*> equal;
+    for (const std::size_t i : numbers)
+      if (planned[i]) equal.push_back(&*planned[i]);
+    if (!equal.empty()) CellsDecoder<T>(gpu, equal).decode();
+  }
+  for_each_good(frames.size(), refused, [&](std::size_t i) {
+    if (!planned[i]) return;
+    for (const SparseView& view : patches[i].unpack())
+      put_patches(gpu, at_stride(frames[i].frame), view);
+  });
+}
+
+template void start_to_decode_cells(DeviceContext&, std::span<const CellsOutput<float>>,
+                                    const std::function<void(std::size_t, const ArchiveError&)>&);
+template void start_to_decode_cells(DeviceContext&, std::span<const CellsOutput<double>>,
+                                    const std::function<void(std::size_t, const ArchiveError&)>&);
 
 }  // namespace cuszi::gpu

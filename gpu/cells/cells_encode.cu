@@ -1,5 +1,9 @@
+#include <memory>
+#include <tuple>
+
 #include "gpu/cells/cells.cuh"
 #include "gpu/cells/coding.cuh"
+#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
@@ -16,19 +20,29 @@ struct CodedSizes {
   std::uint64_t codes_at[most_cell_passes];
   std::uint64_t end;
   std::uint64_t patches[most_cell_passes];
+  std::uint64_t first_anchor_word;
   std::uint64_t anchor_words;
   std::uint32_t has_overflown;
 };
 
-__global__ void report_sizes(CellsChains chains, const std::uint64_t* offsets,
-                             const unsigned long long* patches, const std::uint64_t* anchor_words,
-                             const std::uint32_t* has_overflown, CodedSizes* sizes) {
+/// A thread block a frame. `sizes` may lie in page-locked memory.
+template <class Frames>
+__global__ void report_sizes(const __grid_constant__ Frames frames, const std::uint64_t* offsets,
+                             std::uint32_t entries, const unsigned long long* patches,
+                             PackedAnchors anchors, CodedSizes* sizes) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const ChainEncodeTask& task = frames.find(shared, unused);
+  const CellsChains& chains = task.chains;
+  offsets += std::uint64_t{blockIdx.y} * entries;
+  anchors.offsets += std::uint64_t{blockIdx.y} * anchors.groups;
+  sizes += blockIdx.y;
   const auto pass = static_cast<int>(threadIdx.x);
   if (pass == 0) {
-    const PassSegments& last = chains.segments[chains.passes - 1];
-    sizes->end = offsets[last.first + last.of_classes + last.of_codes];
-    sizes->anchor_words = *anchor_words;
-    sizes->has_overflown = *has_overflown;
+    sizes->end = offsets[entries];
+    sizes->first_anchor_word = anchors.offsets[0];
+    sizes->anchor_words = anchors.offsets[anchors.groups] - anchors.offsets[0];
+    sizes->has_overflown = *task.has_overflown;
   }
   if (pass >= chains.passes) return;
   const PassSegments& own = chains.segments[pass];
@@ -36,7 +50,7 @@ __global__ void report_sizes(CellsChains chains, const std::uint64_t* offsets,
   sizes->code_segments[pass] = chains.code_segments(pass);
   sizes->classes_at[pass] = offsets[own.first];
   sizes->codes_at[pass] = offsets[own.first + own.of_classes];
-  sizes->patches[pass] = patches[pass];
+  sizes->patches[pass] = patches[blockIdx.y * most_cell_passes + threadIdx.x];
 }
 
 /// The segments of all passes, with as many numbers as they take at most.
@@ -53,134 +67,210 @@ std::uint32_t number_segments(CellsChains& chains) {
   return next;
 }
 
-/// A frame that is coded as cells.
+/// Equal frames that are coded as cells. Arrays have one after the other.
 template <class T>
 class CellsEncoder {
  public:
-  CellsEncoder(DeviceContext& gpu, const CellsParams& params, double bound,
-               const FrameInput<T>& frame)
+  CellsEncoder(DeviceContext& gpu, std::vector<CellsInput<T>> frames)
       : gpu_(gpu),
-        params_(params),
-        frame_(frame),
-        grid_(cell_grid(params.rank, frame.extents)),
-        quantizer_(params.half_step, params.background, levels_of(params.rank), frame.min,
-                   frame.max, bound, frame.rules),
-        head_(gpu.take_zeroed<CellsHead>(1)) {
-    chains_.rank = params.rank;
-    chains_.passes = cell_passes(params.rank);
-    chains_.tiles = grid_of(grid_.count());
-    chains_.grid = grid_;
-    chains_.blocks_of_lane = &head_->blocks_of_lane;
-    entries_ = number_segments(chains_);
-  }
-
-  std::vector<OwnCoded> encode() {
+        frames_(std::move(frames)),
+        count_(static_cast<unsigned>(frames_.size())),
+        rank_(frames_.front().params.rank),
+        grid_(cell_grid(rank_, frames_.front().frame.extents)),
+        heads_(gpu.take_zeroed<CellsHead>(count_)) {
+    CellsChains& chains = first_.chains;
+    chains.rank = rank_;
+    chains.passes = cell_passes(rank_);
+    chains.tiles = grid_of(grid_.count());
+    chains.grid = grid_;
+    entries_ = number_segments(chains);
     predict();
     start_chains();
-    for (const std::uint32_t room : {1U, 2U}) {
-      code_chains(room);
-      if (sizes_->has_overflown == 0) break;
+    code_chains(1);
+  }
+
+  /// Call it after the next sync().
+  std::vector<CodedCells> finish() {
+    const bool has_overflown = sizes_[0].has_overflown != 0;  // of any frame
+    if (has_overflown) {
+      code_chains(2);
+      gpu_.sync();
     }
     return sections();
   }
 
  private:
+  std::uint64_t tiles() const { return grid_.count(); }
+
   void predict() {
-    const std::int32_t* anchors = nullptr;
+    const std::uint64_t blocks =
+        ceil_div(count_of(frames_.front().frame.extents), RankedBits::block_points);
+    const std::uint64_t words = blocks * RankedBits::block_words;
+    const std::uint64_t numbers_of_frame = weight_numbers(rank_);
+    auto* const anchors = gpu_.take<std::int32_t>(count_ * tiles());
+    auto* const numbers = gpu_.take<ClassWeights<T>>(count_ * numbers_of_frame);
+    auto* const patches = gpu_.take_zeroed<std::uint64_t>(count_ * words);
+    CellsChains& chains = first_.chains;
+    chains.coded = find_coded_points(gpu_, grid_, rank_);
+    chains.classes = gpu_.take<std::uint8_t>(count_ * tiles() * tile_blocks);
+    chains.codes = gpu_.take<std::int16_t>(count_ * tiles() * cell_codes);
+    patch_counts_ = gpu_.take_zeroed<unsigned long long>(count_ * most_cell_passes);
+    std::vector<PredictTask<T>> tasks;
+    for (unsigned i = 0; i < count_; ++i) {
+      const auto& [params, bound, frame] = frames_[i];
+      const CellsQuantizer<T> quantizer(params.half_step, params.background, levels_of(rank_),
+                                        frame.min, frame.max, bound, frame.rules);
+      patches_.push_back({patches + i * words, gpu_.take<std::uint16_t>(words),
+                          gpu_.take<std::uint64_t>(blocks + 1), blocks});
+      tasks.push_back({grid_, quantizer, frame.rules, frame.values, params.half_step,
+                       &heads_[i].weights, anchors + i * tiles(), numbers + i * numbers_of_frame,
+                       chains.codes + i * tiles() * cell_codes,
+                       chains.classes + i * tiles() * tile_blocks, chains.coded, patches_[i],
+                       patch_counts_ + std::uint64_t{i} * most_cell_passes,
+                       frame.missing_points != 0, certain_difference(quantizer)});
+    }
+    const PredictTasks<T> all(gpu_, std::move(tasks));
     gpu_.streams().fork([&] {
-      anchors = find_anchors(gpu_, grid_, params_.rank, quantizer_, frame_);
-      anchors_ = pack_anchors(gpu_, grid_, anchors);
+      find_anchors(gpu_, rank_, all);
+      anchors_ = pack_anchors(gpu_, grid_, anchors, count_);
     });
-    chains_.coded = find_coded_points(gpu_, grid_, params_.rank);
-    fit_cell_weights(gpu_, params_, quantizer_, frame_, &head_->weights);
-    chains_.classes = gpu_.take<std::uint8_t>(std::uint64_t{chains_.tiles} * tile_blocks);
-    chains_.codes = gpu_.take<std::int16_t>(std::uint64_t{chains_.tiles} * cell_codes);
-    patches_ = make_bits(gpu_, count_of(frame_.extents));
-    patch_counts_ = gpu_.take_zeroed<unsigned long long>(most_cell_passes);
+    fit_cell_weights(gpu_, rank_, all);
+    number_weights(gpu_, rank_, heads_, count_, numbers);
     gpu_.streams().join();
-    predict_cells(gpu_, params_.rank,
-                  PredictTask<T>{grid_, quantizer_, frame_.rules, frame_.values, anchors,
-                                 numbers_of_weights<T>(gpu_, params_.rank, &head_->weights),
-                                 chains_.codes, chains_.classes, chains_.coded, patches_,
-                                 patch_counts_, frame_.missing_points != 0},
-                  frame_.extents);
+    predict_cells(gpu_, rank_, all);
   }
 
   void start_chains() {
-    const LiveBlocks live =
-        list_live_blocks(gpu_, chains_.rank, chains_.passes, chains_.tiles, chains_.classes);
-    chains_.live = live.numbers;
-    chains_.live_before = live.before;
-    const SymbolCounts* const counts = count_symbols_of_cells(gpu_, chains_);
-    const EncoderTables tables = choose_tables(gpu_, counts, head_);
-    std::uint64_t class_segments = 0;
-    for (int pass = 0; pass < chains_.passes; ++pass)
-      class_segments += chains_.segments[pass].of_classes;
-    task_.chains = chains_;
-    task_.class_shares = tables.classes;
-    task_.code_shares = tables.codes;
-    task_.class_words = gpu_.take<std::uint16_t>(class_segments * class_segment_words);
-    task_.states = gpu_.take<std::uint32_t>(std::uint64_t{entries_} * 32);
-    task_.words = gpu_.take<SegmentOutput>(entries_);
-    task_.sizes = gpu_.take<std::uint32_t>(entries_);
-    offsets_ = gpu_.take<std::uint64_t>(std::uint64_t{entries_} + 1);
+    CellsChains& chains = first_.chains;
+    const LiveBlocks live = take_live_blocks(gpu_, chains.passes, chains.tiles, count_);
+    chains.live = live.numbers;
+    chains.live_before = live.before;
+    for (int pass = 0; pass < chains.passes; ++pass)
+      class_segments_ += chains.segments[pass].of_classes;
+    const std::uint64_t entries = std::uint64_t{count_} * entries_;
+    const EncoderTables tables = take_encoder_tables(gpu_, count_);
+    first_.class_shares = tables.classes;
+    first_.code_shares = tables.codes;
+    first_.class_words = gpu_.take<std::uint16_t>(count_ * class_segments_ * class_segment_words);
+    first_.states = gpu_.take<std::uint32_t>(entries * 32);
+    first_.words = gpu_.take<SegmentOutput>(entries);
+    first_.sizes = gpu_.take<std::uint32_t>(entries);
+    offsets_ = gpu_.take<std::uint64_t>(entries + 1);
+    make_tasks(1);
+    list_live_blocks(gpu_, rank_, chains.passes, chains.tiles, count_, chains.classes, live);
+    const SymbolCounts* const counts = count_symbols_of_cells(gpu_, tasks_);
+    choose_tables(gpu_, counts, count_, heads_, tables);
   }
 
-  /// Codes all chains, each code in at most so many words.
+  /// Each code takes at most so many words.
+  void make_tasks(std::uint32_t room) {
+    const std::uint64_t entries = std::uint64_t{count_} * entries_;
+    const std::uint64_t codes = count_ * tiles() * cell_codes;
+    first_.room = room;
+    first_.code_words =
+        gpu_.take<std::uint16_t>(codes * room + (entries + 1) * spare_segment_words);
+    first_.has_overflown = gpu_.take_zeroed<std::uint32_t>(1);
+    std::vector<ChainEncodeTask> tasks(count_, first_);
+    for (unsigned i = 0; i < count_; ++i) {
+      const std::uint64_t before = std::uint64_t{i} * entries_;  // entries
+      ChainEncodeTask& task = tasks[i];
+      CellsChains& chains = task.chains;
+      chains.blocks_of_lane = &heads_[i].blocks_of_lane;
+      chains.classes += i * tiles() * tile_blocks;
+      chains.codes += i * tiles() * cell_codes;
+      chains.live_before += i * tiles() * static_cast<unsigned>(chains.passes);
+      task.class_shares += i * class_shares_of_frame;
+      task.code_shares += i * code_shares_of_frame;
+      task.class_words += i * class_segments_ * class_segment_words;
+      task.code_words += before * spare_segment_words;
+      task.states += before * 32;
+      task.words += before;
+      task.sizes += before;
+    }
+    tasks_ = ChainEncodeTasks(gpu_, std::move(tasks));
+  }
+
   void code_chains(std::uint32_t room) {
-    task_.room = room;
-    task_.code_words = gpu_.take<std::uint16_t>(
-        code_words(std::uint64_t{chains_.tiles} * cell_codes, entries_, room));
-    task_.has_overflown = gpu_.take_zeroed<std::uint32_t>(1);
-    check(cudaMemsetAsync(task_.sizes, 0, entries_ * sizeof *task_.sizes, gpu_.stream()),
+    if (room != first_.room) make_tasks(room);
+    const std::uint64_t entries = std::uint64_t{count_} * entries_;
+    check(cudaMemsetAsync(first_.sizes, 0, entries * sizeof *first_.sizes, gpu_.stream()),
           "clear memory");
-    encode_chains(gpu_, task_);
-    exclusive_sums(gpu_, task_.sizes, entries_, offsets_);
-    auto* const sizes = gpu_.take_zeroed<CodedSizes>(1);
-    report_sizes<<<1, 32, 0, gpu_.stream()>>>(chains_, offsets_, patch_counts_,
-                                              anchors_.offsets + anchors_.groups,
-                                              task_.has_overflown, sizes);
+    encode_chains(gpu_, tasks_);
+    exclusive_sums(gpu_, first_.sizes, entries, offsets_);
+    sizes_ = gpu_.take_pinned<CodedSizes>(count_);
+    tasks_.visit([&]<class Frames>(const Frames& tasks) {
+      report_sizes<Frames><<<dim3(1, count_), 32, 0, gpu_.stream()>>>(
+          tasks, offsets_, entries_, patch_counts_, anchors_, sizes_);
+    });
     check_launch("report_sizes");
-    CopyList downloads;
-    sizes_ = download(gpu_, sizes, 1, downloads);
-    coded_head_ = download(gpu_, head_, 1, downloads);
-    downloads.run(gpu_.stream());
-    gpu_.sync();
+    coded_heads_ = download(gpu_, heads_, count_);
   }
 
-  std::vector<OwnCoded> sections() {
-    std::vector<OwnCoded> passes(static_cast<std::size_t>(chains_.passes));
-    const ByteCount anchor_bytes = ceil_div(anchors_.groups, 4) * 4 + 4 * sizes_->anchor_words;
-    auto* const anchors = gpu_.take<std::byte>(anchor_bytes);
-    store_anchors(gpu_, anchors_, anchors);
-    auto* const chains = gpu_.take<std::byte>(sizes_->end);
-    store_chains(gpu_, task_, entries_, offsets_, chains);
-    const std::vector<std::byte> head = coded_head_->write(params_.rank);
-    add_section(SectionId::codebook, {upload(gpu_, head.data(), head.size()), head.size()},
-                passes.front().sections);
-    add_section(SectionId::anchors, {anchors, anchor_bytes}, passes.front().sections);
-    for (int pass = 0; pass < chains_.passes; ++pass) {
-      OwnCoded& coded = passes[static_cast<std::size_t>(pass)];
-      if (sizes_->live[pass] != 0) add_chains(pass, chains, coded.sections);
-      coded.counts.patches = sizes_->patches[pass];
+  std::vector<CodedCells> sections() {
+    const CodedSizes& last = sizes_[count_ - 1];
+    const ByteCount padded = anchor_bytes(anchors_, 0);
+    auto* const anchors =
+        gpu_.take<std::byte>(count_ * padded + 4 * (last.first_anchor_word + last.anchor_words));
+    store_anchors(gpu_, anchors_, count_, anchors);
+    auto* const chains = gpu_.take<std::byte>(last.end);
+    store_chains(gpu_, first_, std::uint64_t{count_} * entries_, offsets_, chains);
+    std::vector<CodedCells> coded(count_);
+    write_heads(coded);
+    for (unsigned i = 0; i < count_; ++i) {
+      Sections& first = coded[i].passes.front().sections;
+      const CodedSizes& sizes = sizes_[i];
+      add_section(SectionId::anchors,
+                  {anchors + i * padded + 4 * sizes.first_anchor_word,
+                   anchor_bytes(anchors_, sizes.anchor_words)},
+                  first);
+      add_passes(i, chains, coded[i].passes);
+    }
+    return coded;
+  }
+
+  /// Adds the sections of heads.
+  void write_heads(std::vector<CodedCells>& coded) {
+    for_each_of_many(gpu_, count_, [&](std::size_t i) {
+      coded[i].passes.resize(static_cast<std::size_t>(first_.chains.passes));
+      coded[i].head = coded_heads_[i].write(rank_);
+    });
+    ByteCount all = 0;
+    for (const CodedCells& one : coded) all += one.head.size();
+    auto* const staged = gpu_.take_pinned<std::byte>(all);
+    auto* const heads = gpu_.take<std::byte>(all);
+    ByteCount at = 0;
+    for (CodedCells& one : coded) {
+      std::copy(one.head.begin(), one.head.end(), staged + at);
+      add_section(SectionId::codebook, {heads + at, one.head.size()}, one.passes.front().sections);
+      at += one.head.size();
+    }
+    copy_pinned(gpu_, heads, staged, all);
+  }
+
+  void add_passes(unsigned number, const std::byte* chains, std::vector<OwnCoded>& passes) {
+    const CodedSizes& sizes = sizes_[number];
+    const auto count = static_cast<unsigned>(first_.chains.passes);
+    for (unsigned pass = 0; pass < count; ++pass) {
+      OwnCoded& coded = passes[pass];
+      const std::uint64_t end = pass + 1 < count ? sizes.classes_at[pass + 1] : sizes.end;
+      if (sizes.live[pass] != 0) add_chains(number, pass, end, chains, coded.sections);
+      coded.counts.patches = sizes.patches[pass];
       add_section(SectionId::patches,
-                  list_patches(gpu_, params_.rank, frame_, patches_, pass,
-                               std::span(sizes_->patches, static_cast<unsigned>(chains_.passes))),
+                  list_patches(gpu_, rank_, frames_[number].frame, patches_[number],
+                               static_cast<int>(pass), std::span(sizes.patches, count)),
                   coded.sections);
     }
-    return passes;
   }
 
-  void add_chains(int pass, const std::byte* chains, Sections& out) const {
-    const PassSegments& own = chains_.segments[pass];
-    const std::uint64_t end =
-        pass + 1 < chains_.passes ? sizes_->classes_at[pass + 1] : sizes_->end;
-    const std::uint64_t classes_at = sizes_->classes_at[pass];
-    const std::uint64_t codes_at = sizes_->codes_at[pass];
+  void add_chains(unsigned number, unsigned pass, std::uint64_t end, const std::byte* chains,
+                  Sections& out) const {
+    const CodedSizes& sizes = sizes_[number];
+    const PassSegments& own = first_.chains.segments[pass];
+    const std::uint32_t* const index = first_.sizes + std::uint64_t{number} * entries_ + own.first;
+    const std::uint64_t classes_at = sizes.classes_at[pass];
+    const std::uint64_t codes_at = sizes.codes_at[pass];
     add_section(SectionId::index,
-                std::as_bytes(std::span(task_.sizes + own.first,
-                                        own.of_classes + sizes_->code_segments[pass])),
-                out);
+                std::as_bytes(std::span(index, own.of_classes + sizes.code_segments[pass])), out);
     add_section(SectionId::contexts, {chains + classes_at, codes_at - classes_at}, out);
     add_section(SectionId::codes, {chains + codes_at, end - codes_at}, out);
   }
@@ -190,33 +280,55 @@ class CellsEncoder {
   }
 
   DeviceContext& gpu_;
-  CellsParams params_;
-  FrameInput<T> frame_;
+  std::vector<CellsInput<T>> frames_;
+  unsigned count_;
+  int rank_;
   CellGrid grid_;
-  CellsQuantizer<T> quantizer_;
-  CellsHead* head_;  ///< on the device
-  CellsChains chains_{};
-  std::uint32_t entries_ = 0;  ///< segments of all passes, at most
-  RankedBits patches_;
+  CellsHead* heads_;  ///< on the device
+  std::vector<RankedBits> patches_;
   unsigned long long* patch_counts_ = nullptr;
   PackedAnchors anchors_{};
-  ChainEncodeTask task_{};
+  std::uint32_t entries_ = 0;  ///< segments of all passes of a frame, at most
+  std::uint64_t class_segments_ = 0;
+  ChainEncodeTask first_{};  ///< of the first frame
+  ChainEncodeTasks tasks_;
   std::uint64_t* offsets_ = nullptr;  ///< of segments, in bytes
-  const CodedSizes* sizes_ = nullptr;
-  const CellsHead* coded_head_ = nullptr;
+  CodedSizes* sizes_ = nullptr;
+  const CellsHead* coded_heads_ = nullptr;
 };
 
 }  // namespace
 
 template <class T>
-std::vector<OwnCoded> encode_values(DeviceContext& gpu, const CellsParams& params, double bound,
-                                    const FrameInput<T>& frame) {
-  return CellsEncoder<T>(gpu, params, bound, frame).encode();
+std::function<std::vector<CodedCells>()> start_to_encode_cells(
+    DeviceContext& gpu, std::span<const CellsInput<T>> frames) {
+  struct Group {
+    std::vector<std::size_t> numbers;
+    std::shared_ptr<CellsEncoder<T>> encoder;
+  };
+  std::vector<Group> groups;
+  for (auto& numbers : group_equal(frames.size(), [&](std::size_t i) {
+         const auto& [params, bound, frame] = frames[i];
+         return std::tuple(params.rank, frame.extents, allows_vectors(frame.extents, frame.values));
+       })) {
+    std::vector<CellsInput<T>> equal;
+    for (const std::size_t i : numbers) equal.push_back(frames[i]);
+    groups.push_back(
+        {std::move(numbers), std::make_shared<CellsEncoder<T>>(gpu, std::move(equal))});
+  }
+  return [groups = std::move(groups), count = frames.size()] {
+    std::vector<CodedCells> coded(count);
+    for (const Group& group : groups) {
+      std::vector<CodedCells> own = group.encoder->finish();
+      for (std::size_t i = 0; i < own.size(); ++i) coded[group.numbers[i]] = std::move(own[i]);
+    }
+    return coded;
+  };
 }
 
-template std::vector<OwnCoded> encode_values(DeviceContext&, const CellsParams&, double,
-                                             const FrameInput<float>&);
-template std::vector<OwnCoded> encode_values(DeviceContext&, const CellsParams&, double,
-                                             const FrameInput<double>&);
+template std::function<std::vector<CodedCells>()> start_to_encode_cells(
+    DeviceContext&, std::span<const CellsInput<float>>);
+template std::function<std::vector<CodedCells>()> start_to_encode_cells(
+    DeviceContext&, std::span<const CellsInput<double>>);
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/cells/blocks.hpp"
 #include "core/cells/chain.hpp"
 #include "core/cells/quantiser.hpp"
@@ -51,8 +53,8 @@ struct CellsChains {
   const std::uint32_t* blocks_of_lane;  ///< of codes
   std::uint8_t* classes;                ///< [tile][block]
   std::int16_t* codes;                  ///< [tile][block][code]
-  const std::uint32_t* live;            ///< numbers of blocks that have codes, pass by pass
-  const std::uint64_t* live_before;     ///< [pass][tile], and the number of all
+  const std::uint32_t* live;            ///< numbers of blocks that have codes, of all frames
+  const std::uint64_t* live_before;     ///< [pass][tile]: those of frames before count, too
   PassSegments segments[most_cell_passes];
   std::uint32_t* flaws;
 
@@ -144,12 +146,21 @@ struct CodeBlocks {
 /// The segment that a warp of a block takes first, and how many are taken at once: successive ones
 /// go to different multiprocessors.
 struct ChainWarps {
-  __device__ static std::uint32_t first() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }
-  __device__ static std::uint32_t step() { return gridDim.x * CellsPolicy::chain_warps; }
-  /// The blocks of a launch for at most so many segments.
-  static unsigned blocks(std::uint32_t segments, unsigned multiprocessors) {
-    return segments < multiprocessors ? segments : multiprocessors;
+  dim3 blocks;
+  unsigned threads;
+
+  /// Of a launch for frames of at most so many segments: a block a multiprocessor. Where frames
+  /// are more, blocks that are no larger than their segments need, so that several fit.
+  ChainWarps(std::uint32_t segments, unsigned frames, unsigned multiprocessors)
+      : blocks(std::min(segments, std::max(multiprocessors / frames, 1U)), frames),
+        threads(32 * CellsPolicy::chain_warps) {
+    const auto needed = static_cast<unsigned>(ceil_div(segments, blocks.x));
+    if (frames > multiprocessors)
+      threads = 32 * std::clamp(needed, CellsPolicy::fewest_chain_warps, CellsPolicy::chain_warps);
   }
+
+  __device__ static std::uint32_t first() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }
+  __device__ static std::uint32_t step() { return gridDim.x * (blockDim.x / 32); }
 };
 
 /// Finds the pass of a segment by its number among those of classes or of codes.

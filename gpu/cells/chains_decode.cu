@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "gpu/cells/coding.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
@@ -225,8 +227,12 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
 }
 
 /// A warp a segment of the classes of a pass.
+template <class Frames>
 __global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
-    decode_classes_of_pass(const __grid_constant__ ChainDecodeTask task, int pass) {
+    decode_classes_of_pass(const __grid_constant__ Frames frames, int pass) {
+  __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
+  unsigned unused;
+  const ChainDecodeTask& task = frames.find(room, unused);
   extern __shared__ uint4 table_memory[];
   auto& tables = *reinterpret_cast<SharedTables<class_places>*>(table_memory);
   __shared__ std::uint32_t rings[CellsPolicy::class_warps][ring_words / 2];
@@ -366,8 +372,12 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedCodes& shared,
   return true;
 }
 
+template <class Frames>
 __global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
-    decode_codes_of_frame(const __grid_constant__ ChainDecodeTask task) {
+    decode_codes_of_frame(const __grid_constant__ Frames frames) {
+  __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
+  unsigned unused;
+  const ChainDecodeTask& task = frames.find(room, unused);
   extern __shared__ uint4 table_memory[];
   auto& shared = *reinterpret_cast<SharedCodes*>(table_memory);
   shared.load(task);
@@ -385,26 +395,39 @@ void allow_shared(Kernel* kernel, std::size_t bytes) {
 
 }  // namespace
 
-void decode_classes(DeviceContext& gpu, const ChainDecodeTask& task) {
+void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
   constexpr std::size_t shared = sizeof(SharedTables<class_places>);
-  allow_shared(decode_classes_of_pass, shared);
-  for (int pass = 0; pass < task.chains.passes; ++pass) {
-    const std::uint32_t segments = task.chains.segments[pass].of_classes;
-    if (segments == 0) continue;
-    decode_classes_of_pass<<<blocks_for(segments, CellsPolicy::class_warps),
-                             32 * CellsPolicy::class_warps, shared, gpu.stream()>>>(task, pass);
-    check_launch("decode_classes_of_pass");
-  }
+  const int passes = frames.list().front().chains.passes;
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    allow_shared(decode_classes_of_pass<Frames>, shared);
+    for (int pass = 0; pass < passes; ++pass) {
+      std::uint32_t segments = 0;
+      for (const ChainDecodeTask& task : frames.list())
+        segments = std::max(segments, task.chains.segments[pass].of_classes);
+      if (segments == 0) continue;
+      const dim3 blocks(blocks_for(segments, CellsPolicy::class_warps), frames.count());
+      decode_classes_of_pass<Frames>
+          <<<blocks, 32 * CellsPolicy::class_warps, shared, gpu.stream()>>>(tasks, pass);
+      check_launch("decode_classes_of_pass");
+    }
+  });
 }
 
-void decode_codes(DeviceContext& gpu, const ChainDecodeTask& task) {
-  std::uint32_t segments = 0;
-  for (int pass = 0; pass < task.chains.passes; ++pass)
-    segments += task.chains.segments[pass].of_codes;
-  if (segments == 0) return;
-  allow_shared(decode_codes_of_frame, sizeof(SharedCodes));
-  decode_codes_of_frame<<<ChainWarps::blocks(segments, gpu.device().multiprocessors),
-                          32 * CellsPolicy::chain_warps, sizeof(SharedCodes), gpu.stream()>>>(task);
+void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
+  std::uint32_t most = 0;
+  for (const ChainDecodeTask& task : frames.list()) {
+    std::uint32_t segments = 0;
+    for (int pass = 0; pass < task.chains.passes; ++pass)
+      segments += task.chains.segments[pass].of_codes;
+    most = std::max(most, segments);
+  }
+  if (most == 0) return;
+  const ChainWarps warps(most, frames.count(), gpu.device().multiprocessors);
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    allow_shared(decode_codes_of_frame<Frames>, sizeof(SharedCodes));
+    decode_codes_of_frame<Frames>
+        <<<warps.blocks, warps.threads, sizeof(SharedCodes), gpu.stream()>>>(tasks);
+  });
   check_launch("decode_codes_of_frame");
 }
 

@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
 constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
-constexpr unsigned class_batch = 8;                   ///< classes of a lane likewise
-static_assert(load_batch == 8);                       // codes of a uint4
+static_assert(spare_segment_words == load_batch * largest_step_words);
+constexpr unsigned class_batch = 8;  ///< classes of a lane likewise
+static_assert(load_batch == 8);      // codes of a uint4
 static_assert(class_batch % 2 == 0 && most_run_classes % class_batch == 0);
 
 /// The words of a segment, which come out backwards.
@@ -130,13 +131,12 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
   // Capacity of a segment: as many words as codes, times `room`, and a batch more.
   const std::uint64_t blocks_before =
       chains.first_live(pass) + std::uint64_t{number} * 32 * chains.blocks_of_lane_in(pass);
-  std::uint16_t* const begin =
-      task.code_words + (blocks_before * cell_block_codes * task.room +
-                         std::uint64_t{entry} * load_batch * largest_step_words);
+  std::uint16_t* const begin = task.code_words + (blocks_before * cell_block_codes * task.room +
+                                                  entry * spare_segment_words);
   const std::uint64_t in_segment =
       min(std::uint64_t{blocks.rounds} * 32, chains.first_live(pass + 1) - blocks_before);
   std::uint16_t* const end =
-      begin + (in_segment * cell_block_codes * task.room + load_batch * largest_step_words);
+      begin + (in_segment * cell_block_codes * task.room + spare_segment_words);
   SegmentWords words(end);
   std::uint32_t state = lane_start;
   const auto load = [&](std::uint32_t block, int first) {
@@ -217,8 +217,12 @@ __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedSh
 }
 
 /// A warp a segment at a time, those of classes first, which take longest.
+template <class Frames>
 __global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
-    encode_segments(const __grid_constant__ ChainEncodeTask task, std::uint32_t of_classes) {
+    encode_segments(const __grid_constant__ Frames frames, std::uint32_t of_classes) {
+  __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
+  unsigned unused;
+  const ChainEncodeTask& task = frames.find(room, unused);
   __shared__ SharedShares shared;
   shared.load(task);
   std::uint32_t number = ChainWarps::first();
@@ -235,7 +239,8 @@ __global__ void __launch_bounds__(128)
   if (sizes[entry] == 0) return;
   const SegmentOutput segment = words[entry];
   std::uint32_t* const to = out + offsets[entry] / 4;
-  if (threadIdx.x < segment.lanes) to[threadIdx.x] = states[entry * 32 + threadIdx.x];
+  if (threadIdx.x < segment.lanes)
+    to[threadIdx.x] = states[std::uint64_t{entry} * 32 + threadIdx.x];
   std::uint32_t* const after = to + segment.lanes;
   const bool is_odd = reinterpret_cast<std::uintptr_t>(segment.words) % 4 != 0;
   const auto* const from = reinterpret_cast<const std::uint32_t*>(segment.words - (is_odd ? 1 : 0));
@@ -248,26 +253,25 @@ __global__ void __launch_bounds__(128)
 
 }  // namespace
 
-std::uint64_t code_words(std::uint64_t codes, std::uint32_t segments, std::uint32_t room) {
-  return codes * room + (std::uint64_t{segments} + 1) * load_batch * largest_step_words;
-}
-
-void encode_chains(DeviceContext& gpu, const ChainEncodeTask& task) {
+void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames) {
   std::uint32_t of_classes = 0;
   std::uint32_t of_codes = 0;
-  for (int pass = 0; pass < task.chains.passes; ++pass) {
-    of_classes += task.chains.segments[pass].of_classes;
-    of_codes += task.chains.segments[pass].of_codes;
+  const CellsChains& first = frames.list().front().chains;
+  for (int pass = 0; pass < first.passes; ++pass) {
+    of_classes += first.segments[pass].of_classes;
+    of_codes += first.segments[pass].of_codes;
   }
-  const unsigned blocks = ChainWarps::blocks(of_classes + of_codes, gpu.device().multiprocessors);
-  encode_segments<<<blocks, 32 * CellsPolicy::chain_warps, 0, gpu.stream()>>>(task, of_classes);
+  const ChainWarps warps(of_classes + of_codes, frames.count(), gpu.device().multiprocessors);
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    encode_segments<Frames><<<warps.blocks, warps.threads, 0, gpu.stream()>>>(tasks, of_classes);
+  });
   check_launch("encode_segments");
 }
 
-void store_chains(DeviceContext& gpu, const ChainEncodeTask& task, std::uint32_t entries,
+void store_chains(DeviceContext& gpu, const ChainEncodeTask& first, std::uint64_t entries,
                   const std::uint64_t* offsets, std::byte* out) {
   store_segments<<<grid_of(entries), 128, 0, gpu.stream()>>>(
-      task.words, task.states, task.sizes, offsets, reinterpret_cast<std::uint32_t*>(out));
+      first.words, first.states, first.sizes, offsets, reinterpret_cast<std::uint32_t*>(out));
   check_launch("store_segments");
 }
 

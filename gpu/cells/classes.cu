@@ -20,14 +20,15 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint8_t* const row = classes + std::uint64_t{tile} * tile_blocks;
+  const std::uint64_t all = std::uint64_t{blockIdx.y} * tiles;  // of frames before
+  const std::uint8_t* const row = classes + (all + tile) * tile_blocks;
   const std::uint64_t low = __ballot_sync(~0U, row[lane] != 0);
   const std::uint64_t high = __ballot_sync(~0U, row[lane + 32] != 0);
   const std::uint64_t mask = low | high << 32;
-  if (lane == 0) masks[tile] = mask;
+  if (lane == 0) masks[all + tile] = mask;
   if (lane < static_cast<unsigned>(passes)) {
     const int pass = static_cast<int>(lane);
-    counts[std::uint64_t{lane} * tiles + tile] =
+    counts[all * static_cast<unsigned>(passes) + std::uint64_t{lane} * tiles + tile] =
         static_cast<std::uint32_t>(__popcll(mask & blocks_mask(rank, pass)));
   }
 }
@@ -38,7 +39,9 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
                 const std::uint64_t* before, std::uint32_t* numbers) {
   const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
   if (tile >= tiles) return;
-  const std::uint64_t mask = masks[tile];
+  const std::uint64_t all = std::uint64_t{blockIdx.y} * tiles;  // of frames before
+  const std::uint64_t mask = masks[all + tile];
+  before += all * static_cast<unsigned>(passes);
   for (unsigned block = threadIdx.x % 32; block < tile_blocks; block += 32) {
     const int pass = pass_of_block(rank, block);
     if ((mask >> block & 1) == 0 || pass >= passes) continue;
@@ -55,6 +58,8 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
                   SymbolCounts* counts) {
   __shared__ std::uint32_t own[class_count][class_places];
   __shared__ SharedParents parents;
+  classes += std::uint64_t{blockIdx.y} * tiles * tile_blocks;
+  counts += blockIdx.y;
   parents.fill(rank);
   for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
     own[i / class_places][i % class_places] = 0;
@@ -121,8 +126,13 @@ class MagnitudeCounts {
 /// A thread a block that has codes, in turn. Tokens of two signs count as that of the positive
 /// code: tables do not tell them apart. Lanes count in tables of their own, so that few add to one
 /// place at once.
+template <class Frames>
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
-    count_tokens(const __grid_constant__ CellsChains chains, SymbolCounts* counts) {
+    count_tokens(const __grid_constant__ Frames frames, SymbolCounts* counts) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const CellsChains& chains = frames.find(shared, unused).chains;
+  counts += blockIdx.y;
   constexpr unsigned copies = 8;
   constexpr unsigned magnitudes = MagnitudeCounts::magnitudes;
   __shared__ std::uint32_t small[copies][class_count][magnitudes + 1];
@@ -130,10 +140,11 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   for (unsigned i = threadIdx.x; i < sizeof small / 4; i += blockDim.x) (&small[0][0][0])[i] = 0;
   for (unsigned i = threadIdx.x; i < sizeof large / 4; i += blockDim.x) (&large[0][0])[i] = 0;
   __syncthreads();
-  const std::uint64_t blocks = chains.first_live(chains.passes);
+  const std::uint64_t end = chains.first_live(chains.passes);
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < blocks;
-       i += step) {
+  for (std::uint64_t i =
+           chains.first_live(0) + std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+       i < end; i += step) {
     const std::uint32_t block = chains.live[i];
     const std::uint32_t kind = chains.classes[block];
     const std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
@@ -196,19 +207,21 @@ __global__ void __launch_bounds__(mark_threads) mark_coded(CellGrid grid, CodedP
 
 }  // namespace
 
-LiveBlocks list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
-                            const std::uint8_t* classes) {
-  const std::uint64_t counted = std::uint64_t{tiles} * static_cast<unsigned>(passes);
+LiveBlocks take_live_blocks(DeviceContext& gpu, int passes, std::uint32_t tiles, unsigned frames) {
+  const std::uint64_t all = std::uint64_t{frames} * tiles;
+  return {gpu.take<std::uint64_t>(all), gpu.take<std::uint32_t>(all * tile_blocks),
+          gpu.take<std::uint64_t>(all * static_cast<unsigned>(passes) + 1)};
+}
+
+void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
+                      unsigned frames, const std::uint8_t* classes, const LiveBlocks& live) {
+  const std::uint64_t counted = std::uint64_t{frames} * tiles * static_cast<unsigned>(passes);
   auto* const counts = gpu.take<std::uint32_t>(counted);
-  const LiveBlocks live{gpu.take<std::uint64_t>(tiles),
-                        gpu.take<std::uint32_t>(std::uint64_t{tiles} * tile_blocks),
-                        gpu.take<std::uint64_t>(counted + 1)};
-  launch_items(gpu, "find_live", std::uint64_t{tiles} * 32, find_live, rank, passes, tiles, classes,
-               live.masks, counts);
+  launch_items_of(gpu, "find_live", frames, std::uint64_t{tiles} * 32, find_live, rank, passes,
+                  tiles, classes, live.masks, counts);
   exclusive_sums(gpu, counts, counted, live.before);
-  launch_items(gpu, "number_live", std::uint64_t{tiles} * 32, number_live, rank, passes, tiles,
-               live.masks, live.before, live.numbers);
-  return live;
+  launch_items_of(gpu, "number_live", frames, std::uint64_t{tiles} * 32, number_live, rank, passes,
+                  tiles, live.masks, live.before, live.numbers);
 }
 
 const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank) {
@@ -220,18 +233,22 @@ const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, i
   return coded;
 }
 
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chains) {
-  auto* const counts = gpu.take_zeroed<SymbolCounts>(1);
-  const std::uint64_t blocks = std::uint64_t{chains.tiles} * tile_blocks;
+SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames) {
+  auto* const counts = gpu.take_zeroed<SymbolCounts>(frames.count());
+  const CellsChains& first = frames.list().front().chains;
+  const std::uint64_t blocks = std::uint64_t{first.tiles} * tile_blocks;
   const std::uint64_t most =
-      std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors;
-  const unsigned launched = grid_of(std::min(ceil_div(blocks, CellsPolicy::count_threads), most));
+      std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors / frames.count();
+  const std::uint64_t wanted = ceil_div(blocks, CellsPolicy::count_threads);
+  const dim3 launched(grid_of(std::min(wanted, std::max<std::uint64_t>(most, 1))), frames.count());
   gpu.streams().fork([&] {
     count_classes<<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(
-        chains.rank, chains.tiles, chains.classes, counts);
+        first.rank, first.tiles, first.classes, counts);
     check_launch("count_classes");
   });
-  count_tokens<<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(chains, counts);
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    count_tokens<Frames><<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(tasks, counts);
+  });
   check_launch("count_tokens");
   gpu.streams().join();
   return counts;

@@ -6,22 +6,24 @@
 #include "gpu/cells/cell.cuh"
 #include "gpu/cells/chains.cuh"
 #include "gpu/field/ranked_bits.cuh"
-#include "gpu/runtime/context.hpp"
+#include "gpu/runtime/many.cuh"
 
 namespace cuszi::gpu {
 
-// The steps between codes and the sections of an archive.
+// The steps between the codes of equal frames (see values.cuh) and the sections of their archives.
+// Arrays have the frames one after the other.
 
-/// The blocks of a frame that have codes.
+/// The blocks of frames that have codes.
 struct LiveBlocks {
-  std::uint64_t* masks;    ///< [tile]: bit i is block i
-  std::uint32_t* numbers;  ///< tile * 64 + block, pass by pass
-  std::uint64_t* before;   ///< [pass][tile], and the number of all
+  std::uint64_t* masks;    ///< [frame][tile]: bit i is block i
+  std::uint32_t* numbers;  ///< tile * 64 + block, pass by pass of each frame
+  std::uint64_t* before;   ///< [frame][pass][tile], and the number of all
 };
 
-/// Starts to list the blocks that have codes, of the first passes of a frame.
-LiveBlocks list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
-                            const std::uint8_t* classes);
+LiveBlocks take_live_blocks(DeviceContext& gpu, int passes, std::uint32_t tiles, unsigned frames);
+/// Starts to list the blocks that have codes, of the first passes of frames.
+void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
+                      unsigned frames, const std::uint8_t* classes, const LiveBlocks& live);
 
 /// What tables are made of.
 struct SymbolCounts {
@@ -29,29 +31,32 @@ struct SymbolCounts {
   std::uint32_t tokens[class_count][token_places];   ///< [class][token]
 };
 
-/// Starts to count the classes of all blocks and the tokens of those that have codes, which are
-/// listed.
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const CellsChains& chains);
-
 /// Starts to find which codes of tiles are coded.
 const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank);
 
-/// The tables of a frame as encoders take them.
-struct EncoderTables {
-  const PackedCellShare* classes;  ///< [context][class]
-  const PackedCellShare* codes;    ///< [class][token]
-};
-/// Starts to choose the tables of a frame, and how many blocks a lane codes. They go to `head`.
-EncoderTables choose_tables(DeviceContext& gpu, const SymbolCounts* counts, CellsHead* head);
+// Places of the tables of a frame.
+inline constexpr std::uint64_t class_shares_of_frame = class_count * class_places;
+inline constexpr std::uint64_t code_shares_of_frame = class_count * token_places;
+inline constexpr std::uint64_t symbols_of_frame = class_count * cells_probability_one;
 
-/// The tables of a frame as decoders take them.
-struct DecoderTables {
-  const std::uint8_t* class_symbols;  ///< [context][slot]
-  const std::uint32_t* class_shares;  ///< [context][class]: frequency, and the first slot above
-  const std::uint8_t* code_symbols;   ///< [class][slot]
-  const std::uint32_t* code_shares;   ///< [class][token]
+/// The tables of frames as encoders take them.
+struct EncoderTables {
+  PackedCellShare* classes;  ///< [frame][context][class]
+  PackedCellShare* codes;    ///< [frame][class][token]
 };
-DecoderTables fill_tables(DeviceContext& gpu, const CellsTables* tables);
+EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
+/// Starts to choose the tables of frames, and how many blocks a lane codes. They go to `heads` too.
+void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
+                   CellsHead* heads, const EncoderTables& tables);
+
+/// The tables of frames as decoders take them.
+struct DecoderTables {
+  const std::uint8_t* class_symbols;  ///< [frame][context][slot]
+  const std::uint32_t* class_shares;  ///< [frame][context][class]: frequency, first slot above
+  const std::uint8_t* code_symbols;   ///< [frame][class][slot]
+  const std::uint32_t* code_shares;   ///< [frame][class][token]
+};
+DecoderTables fill_tables(DeviceContext& gpu, const CellsHead* heads, unsigned frames);
 
 /// The words that a segment has come to.
 struct SegmentOutput {
@@ -63,8 +68,8 @@ struct SegmentOutput {
 /// Classes in runs of a lane: words that a segment of them takes at most.
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
 
-/// Words that chains of codes take at most, if none is longer than `room` words a code.
-std::uint64_t code_words(std::uint64_t codes, std::uint32_t segments, std::uint32_t room);
+/// Words that a segment of codes has besides `room` words a code.
+inline constexpr std::uint64_t spare_segment_words = 512;
 
 struct ChainEncodeTask {
   CellsChains chains;
@@ -79,15 +84,21 @@ struct ChainEncodeTask {
   std::uint32_t* has_overflown;
 };
 
-/// Starts to code the chains of all passes.
-void encode_chains(DeviceContext& gpu, const ChainEncodeTask& task);
+using ChainEncodeTasks = FrameTasks<ChainEncodeTask>;
 
-/// Starts to write the segments, at these offsets.
-void store_chains(DeviceContext& gpu, const ChainEncodeTask& task, std::uint32_t entries,
+/// Starts to count the classes of all blocks and the tokens of those that have codes, by frame.
+SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames);
+
+/// Starts to code the chains of all passes.
+void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames);
+
+/// Starts to write the segments of all frames, at these offsets.
+void store_chains(DeviceContext& gpu, const ChainEncodeTask& first, std::uint64_t entries,
                   const std::uint64_t* offsets, std::byte* out);
 
 /// The bytes of a pass's chains, which may begin at any address.
 struct PassBytes {
+  const std::byte* index;
   const std::byte* classes;
   ByteCount class_bytes;
   const std::byte* codes;
@@ -95,7 +106,7 @@ struct PassBytes {
 };
 
 struct ChainDecodeTask {
-  CellsChains chains;  ///< `of_codes` as the index says
+  CellsChains chains;  ///< `of_codes` as the index says; `first` counts those of all frames
   PassBytes bytes[most_cell_passes];
   const std::uint32_t* sizes;         ///< of segments, as in the index
   const std::uint64_t* offsets;       ///< sums of sizes before
@@ -105,9 +116,11 @@ struct ChainDecodeTask {
   const std::uint32_t* code_shares;   ///< [class][token]
 };
 
+using ChainDecodeTasks = FrameTasks<ChainDecodeTask>;
+
 /// Starts to decode the classes of all passes, which are 0 before.
-void decode_classes(DeviceContext& gpu, const ChainDecodeTask& task);
+void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames);
 /// Starts to decode the codes of all passes, once `live` is known.
-void decode_codes(DeviceContext& gpu, const ChainDecodeTask& task);
+void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames);
 
 }  // namespace cuszi::gpu

@@ -23,27 +23,29 @@ __device__ double sum_of_lanes(double value) {
 }
 
 /// A thread block a class.
-template <class T, class Shape>
-__global__ void __launch_bounds__(threads)
-    fit_classes(Extents3 extents, double half_step, CellsQuantizer<T> quantizer,
-                RestoreRules<T> rules, const T* values, bool has_missing, CellsWeights* weights) {
+template <class T, class Shape, class Frames>
+__global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ Frames frames) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned block;
+  const PredictTask<T>& task = frames.find(shared, block);
+  const Extents3 extents = task.extents();
   extern __shared__ double fit_memory[];
   auto& terms = *reinterpret_cast<FitTerms*>(fit_memory);
   __shared__ double sums[sum_count];
   __shared__ CellShares shares;
   __shared__ bool goes_on;
-  const int number = static_cast<int>(blockIdx.x);
-  const int level = static_cast<int>(blockIdx.y);
+  const int number = static_cast<int>(block % Shape::classes);
+  const int level = static_cast<int>(block / Shape::classes);
   const int odd = Shape::odd_of(number);
-  CoarseWeights& own = weights->of[level][number];
+  CoarseWeights& own = task.fitted->of[level][number];
   if (order_of(odd) < 2) {
     if (threadIdx.x == 0) own = {0, 0};
     return;
   }
   const CellFitSample sample(Shape{}, extents, 1 << level, odd);
   const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
-    const T value = values[point_at({z, y, x}, extents)];
-    return has_missing && quantizer.is_missing(value, rules)
+    const T value = task.values[point_at({z, y, x}, extents)];
+    return task.has_missing && task.quantizer.is_missing(value, task.rules)
                ? std::numeric_limits<double>::quiet_NaN()
                : static_cast<double>(value);
   };
@@ -66,7 +68,7 @@ __global__ void __launch_bounds__(threads)
     shares = CellShares::initial(odd);
     goes_on = true;
   }
-  const double half = half_step_of_level(half_step, level);
+  const double half = half_step_of_level(task.half_step, level);
   for (int round = 0; round < cell_fit_rounds; ++round) {
     __syncthreads();
     if (!goes_on) break;
@@ -104,56 +106,59 @@ __global__ void __launch_bounds__(threads)
 
 template <class T, class Shape>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    number_weights(const CellsWeights* weights, ClassWeights<T>* numbers) {
+    number_weights_of(const CellsHead* heads, ClassWeights<T>* numbers) {
   const auto i = static_cast<unsigned>(ItemPolicy::first());
-  if (i >= weight_sets<Shape> * weights_of_set) return;
+  constexpr unsigned count = weight_sets<Shape> * weights_of_set;
+  if (i >= count) return;
+  const CellsWeights& weights = heads[blockIdx.y].weights;
   const unsigned set = i / weights_of_set;
   const unsigned number = set % Shape::classes;
-  const auto fitted = weights->of[set / Shape::classes][number].template values<T>();
+  const auto fitted = weights.of[set / Shape::classes][number].template values<T>();
   const bool a = (i & 1) != 0;
   const bool b = (i & 2) != 0;
   const bool c = (i & 4) != 0;
-  numbers[i] = order_of(Shape::odd_of(static_cast<int>(number))) == 3
-                   ? effective_weights(fitted, a, b, c)
-                   : effective_weights(fitted, a, b);
+  numbers[blockIdx.y * count + i] = order_of(Shape::odd_of(static_cast<int>(number))) == 3
+                                        ? effective_weights(fitted, a, b, c)
+                                        : effective_weights(fitted, a, b);
 }
 
 }  // namespace
 
 template <class T>
-void fit_cell_weights(DeviceContext& gpu, const CellsParams& params,
-                      const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame,
-                      CellsWeights* weights) {
-  with_cell_rank(params.rank, [&](auto shape) {
+void fit_cell_weights(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
+  with_cell_rank(rank, [&](auto shape) {
     using Shape = decltype(shape);
-    auto* const kernel = fit_classes<T, Shape>;
-    check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(FitTerms)),
-        "allow shared memory");
-    kernel<<<dim3(Shape::classes, Shape::levels), threads, sizeof(FitTerms), gpu.stream()>>>(
-        frame.extents, params.half_step, quantizer, frame.rules, frame.values,
-        frame.missing_points != 0, weights);
+    frames.visit([&]<class Frames>(const Frames& tasks) {
+      auto* const kernel = fit_classes<T, Shape, Frames>;
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 sizeof(FitTerms)),
+            "allow shared memory");
+      const dim3 blocks(Shape::classes * Shape::levels, frames.count());
+      kernel<<<blocks, threads, sizeof(FitTerms), gpu.stream()>>>(tasks);
+    });
   });
   check_launch("fit_classes");
 }
 
-template <class T>
-const ClassWeights<T>* numbers_of_weights(DeviceContext& gpu, int rank,
-                                          const CellsWeights* weights) {
-  return with_cell_rank(rank, [&](auto shape) {
-    using Shape = decltype(shape);
-    constexpr unsigned count = weight_sets<Shape> * weights_of_set;
-    auto* const numbers = gpu.take<ClassWeights<T>>(count);
-    launch_items(gpu, "number_weights", count, number_weights<T, Shape>, weights, numbers);
-    return static_cast<const ClassWeights<T>*>(numbers);
+std::uint64_t weight_numbers(int rank) {
+  return with_cell_rank(rank, [](auto shape) -> std::uint64_t {
+    return weight_sets<decltype(shape)> * weights_of_set;
   });
 }
 
-template void fit_cell_weights(DeviceContext&, const CellsParams&, const CellsQuantizer<float>&,
-                               const FrameInput<float>&, CellsWeights*);
-template void fit_cell_weights(DeviceContext&, const CellsParams&, const CellsQuantizer<double>&,
-                               const FrameInput<double>&, CellsWeights*);
-template const ClassWeights<float>* numbers_of_weights(DeviceContext&, int, const CellsWeights*);
-template const ClassWeights<double>* numbers_of_weights(DeviceContext&, int, const CellsWeights*);
+template <class T>
+void number_weights(DeviceContext& gpu, int rank, const CellsHead* heads, unsigned frames,
+                    ClassWeights<T>* numbers) {
+  with_cell_rank(rank, [&](auto shape) {
+    launch_items_of(gpu, "number_weights", frames, weight_numbers(rank),
+                    number_weights_of<T, decltype(shape)>, heads, numbers);
+  });
+}
+
+template void fit_cell_weights(DeviceContext&, int, const PredictTasks<float>&);
+template void fit_cell_weights(DeviceContext&, int, const PredictTasks<double>&);
+template void number_weights(DeviceContext&, int, const CellsHead*, unsigned, ClassWeights<float>*);
+template void number_weights(DeviceContext&, int, const CellsHead*, unsigned,
+                             ClassWeights<double>*);
 
 }  // namespace cuszi::gpu

@@ -155,9 +155,12 @@ class CellEncoder {
   T worst_ = 0;
 };
 
-template <class T, class Block>
+template <class T, class Block, class Frames>
 __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
-    code_cells(const __grid_constant__ PredictTask<T> task, bool by_vectors) {
+    code_cells(const __grid_constant__ Frames frames, bool by_vectors) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const PredictTask<T>& task = frames.find(shared, unused);
   extern __shared__ __align__(16) std::byte shared_cells[];
   auto& cells = *reinterpret_cast<CodedCells<Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
@@ -182,32 +185,22 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Block>(task, cells);
 }
 
-/// A difference from a value less the background below this is within the bound in spite of
-/// rounding, if no rule matters.
-template <class T>
-T certain_difference(const CellsQuantizer<T>& quantizer) {
-  if (quantizer.zone.any()) return 0;
-  if (quantizer.background == 0) return quantizer.certain;
-  const T largest = std::max(std::max(magnitude_of(quantizer.low), magnitude_of(quantizer.high)),
-                             std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)));
-  return quantizer.certain - 4 * std::numeric_limits<T>::epsilon() * largest;
-}
-
 }  // namespace
 
 template <class T>
-void predict_cells(DeviceContext& gpu, int rank, const PredictTask<T>& task,
-                   const Extents3& extents) {
-  PredictTask<T> own = task;
-  own.certain = certain_difference(task.quantizer);
+void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
+  const PredictTask<T>& first = frames.list().front();
+  const bool by_vectors = allows_vectors(first.extents(), first.values);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
-    launch_cells<CodedCells<Block>>(gpu, code_cells<T, Block>, own,
-                                    allows_vectors(extents, task.values));
+    frames.visit([&]<class Frames>(const Frames& tasks) {
+      launch_cells<CodedCells<Block>>(gpu, code_cells<T, Block, Frames>, tasks, first.grid,
+                                      frames.count(), by_vectors);
+    });
   });
   check_launch("code_cells");
 }
 
-template void predict_cells(DeviceContext&, int, const PredictTask<float>&, const Extents3&);
-template void predict_cells(DeviceContext&, int, const PredictTask<double>&, const Extents3&);
+template void predict_cells(DeviceContext&, int, const PredictTasks<float>&);
+template void predict_cells(DeviceContext&, int, const PredictTasks<double>&);
 
 }  // namespace cuszi::gpu

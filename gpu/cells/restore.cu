@@ -189,9 +189,12 @@ __device__ std::uint64_t live_blocks(const RestoreCellsTask<T>& task, const Cell
   return task.live[at];
 }
 
-template <class T, class Block>
+template <class T, class Block, class Frames>
 __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
-    decode_cells(const __grid_constant__ RestoreCellsTask<T> task, bool by_vectors) {
+    decode_cells(const __grid_constant__ Frames frames, bool by_vectors) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const RestoreCellsTask<T>& task = frames.find(shared, unused);
   extern __shared__ __align__(16) std::byte shared_cells[];
   auto& cells = *reinterpret_cast<RestoredCells<Block>*>(shared_cells);
   using Shape = typename Block::Shape;
@@ -222,16 +225,20 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
 }  // namespace
 
 template <class T>
-void restore_cells(DeviceContext& gpu, int rank, const RestoreCellsTask<T>& task,
-                   const Extents3& extents) {
+void restore_cells(DeviceContext& gpu, int rank, const FrameTasks<RestoreCellsTask<T>>& frames) {
+  const RestoreCellsTask<T>& first = frames.list().front();
+  const std::uint64_t* const extents = first.grid.extents;
+  const bool by_vectors = allows_vectors({extents[0], extents[1], extents[2]}, first.out);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
-    launch_cells<RestoredCells<Block>>(gpu, decode_cells<T, Block>, task,
-                                       allows_vectors(extents, task.out));
+    frames.visit([&]<class Frames>(const Frames& tasks) {
+      launch_cells<RestoredCells<Block>>(gpu, decode_cells<T, Block, Frames>, tasks, first.grid,
+                                         frames.count(), by_vectors);
+    });
   });
   check_launch("decode_cells");
 }
 
-template void restore_cells(DeviceContext&, int, const RestoreCellsTask<float>&, const Extents3&);
-template void restore_cells(DeviceContext&, int, const RestoreCellsTask<double>&, const Extents3&);
+template void restore_cells(DeviceContext&, int, const FrameTasks<RestoreCellsTask<float>>&);
+template void restore_cells(DeviceContext&, int, const FrameTasks<RestoreCellsTask<double>>&);
 
 }  // namespace cuszi::gpu

@@ -52,6 +52,11 @@ __global__ void __launch_bounds__(32)
   __shared__ std::uint32_t first[token_places];
   const unsigned number = blockIdx.x % class_count;
   const bool is_of_codes = blockIdx.x < class_count;
+  counts += blockIdx.y;
+  head += blockIdx.y;
+  costs += blockIdx.y * table_count;
+  class_shares += blockIdx.y * class_shares_of_frame;
+  code_shares += blockIdx.y * code_shares_of_frame;
   for (unsigned i = threadIdx.x; i < token_places; i += 32) {
     own[i] = is_of_codes        ? counts->tokens[number][i]
              : i < class_places ? counts->classes[number][i]
@@ -80,6 +85,9 @@ __global__ void __launch_bounds__(32)
 /// A lane a class.
 __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, CellsHead* head) {
   const unsigned kind = threadIdx.x;  // a class
+  counts += blockIdx.y;
+  costs += blockIdx.y * table_count;
+  head += blockIdx.y;
   std::uint64_t codes = 0;
   std::uint64_t raw_bits = 0;
   Cost cost = 0;
@@ -103,10 +111,15 @@ __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, Cell
 
 /// A thread block a table.
 __global__ void __launch_bounds__(fill_threads)
-    fill_each_table(const CellsTables* tables, std::uint8_t* class_symbols,
+    fill_each_table(const CellsHead* heads, std::uint8_t* class_symbols,
                     std::uint32_t* class_shares, std::uint8_t* code_symbols,
                     std::uint32_t* code_shares) {
   __shared__ std::uint32_t first[token_places + 1];
+  const CellsTables* const tables = &heads[blockIdx.y].tables;
+  class_symbols += blockIdx.y * symbols_of_frame;
+  class_shares += blockIdx.y * class_shares_of_frame;
+  code_symbols += blockIdx.y * symbols_of_frame;
+  code_shares += blockIdx.y * code_shares_of_frame;
   const unsigned number = blockIdx.x % class_count;
   const bool is_of_codes = blockIdx.x < class_count;
   const std::uint16_t* const frequencies =
@@ -133,26 +146,29 @@ __global__ void __launch_bounds__(fill_threads)
 
 }  // namespace
 
-EncoderTables choose_tables(DeviceContext& gpu, const SymbolCounts* counts, CellsHead* head) {
-  const CellsTables* const defaults = upload(gpu, &default_tables(), 1);
-  auto* const classes = gpu.take<PackedCellShare>(class_count * class_places);
-  auto* const codes = gpu.take<PackedCellShare>(class_count * token_places);
-  auto* const costs = gpu.take<Cost>(table_count);
-  choose_each_table<<<table_count, 32, 0, gpu.stream()>>>(counts, defaults, head, classes, codes,
-                                                          costs);
-  check_launch("choose_each_table");
-  choose_lanes<<<1, 32, 0, gpu.stream()>>>(counts, costs, head);
-  check_launch("choose_lanes");
-  return {classes, codes};
+EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames) {
+  return {gpu.take<PackedCellShare>(frames * class_shares_of_frame),
+          gpu.take<PackedCellShare>(frames * code_shares_of_frame)};
 }
 
-DecoderTables fill_tables(DeviceContext& gpu, const CellsTables* tables) {
-  auto* const class_symbols = gpu.take<std::uint8_t>(class_count * cells_probability_one);
-  auto* const class_shares = gpu.take<std::uint32_t>(class_count * class_places);
-  auto* const code_symbols = gpu.take<std::uint8_t>(class_count * cells_probability_one);
-  auto* const code_shares = gpu.take<std::uint32_t>(class_count * token_places);
-  fill_each_table<<<table_count, fill_threads, 0, gpu.stream()>>>(
-      tables, class_symbols, class_shares, code_symbols, code_shares);
+void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
+                   CellsHead* heads, const EncoderTables& tables) {
+  const CellsTables* const defaults = upload(gpu, &default_tables(), 1);
+  auto* const costs = gpu.take<Cost>(frames * table_count);
+  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(
+      counts, defaults, heads, tables.classes, tables.codes, costs);
+  check_launch("choose_each_table");
+  choose_lanes<<<dim3(1, frames), 32, 0, gpu.stream()>>>(counts, costs, heads);
+  check_launch("choose_lanes");
+}
+
+DecoderTables fill_tables(DeviceContext& gpu, const CellsHead* heads, unsigned frames) {
+  auto* const class_symbols = gpu.take<std::uint8_t>(frames * symbols_of_frame);
+  auto* const class_shares = gpu.take<std::uint32_t>(frames * class_shares_of_frame);
+  auto* const code_symbols = gpu.take<std::uint8_t>(frames * symbols_of_frame);
+  auto* const code_shares = gpu.take<std::uint32_t>(frames * code_shares_of_frame);
+  fill_each_table<<<dim3(table_count, frames), fill_threads, 0, gpu.stream()>>>(
+      heads, class_symbols, class_shares, code_symbols, code_shares);
   check_launch("fill_each_table");
   return {class_symbols, class_shares, code_symbols, code_shares};
 }

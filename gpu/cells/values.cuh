@@ -1,51 +1,23 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <span>
 
 #include "core/cells/anchors.hpp"
 #include "core/cells/blocks.hpp"
+#include "core/cells/head.hpp"
 #include "core/cells/params.hpp"
 #include "core/cells/quantiser.hpp"
 #include "core/cells/weights.hpp"
 #include "gpu/cells/cell.cuh"
 #include "gpu/field/frame_work.cuh"
-#include "gpu/runtime/context.hpp"
+#include "gpu/runtime/many.cuh"
 
 namespace cuszi::gpu {
 
-// The steps between the values of a frame and its codes.
-
-/// Starts to find the integers of all anchors.
-template <class T>
-std::int32_t* find_anchors(DeviceContext& gpu, const CellGrid& grid, int rank,
-                           const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame);
-
-/// The differences of a frame's anchors on their way to a section: widths of groups, and words that
-/// are still apart.
-struct PackedAnchors {
-  std::uint32_t groups;
-  const std::uint8_t* widths;
-  const std::uint32_t* words;    ///< 32 for each group
-  const std::uint64_t* offsets;  ///< words of groups before, and all
-};
-/// Starts to code anchors.
-PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::int32_t* anchors);
-/// Starts to write the section, whose size is anchors_bytes().
-void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, std::byte* out);
-
-/// Starts to restore anchors from their section. Throws ArchiveError, or sets a flaw.
-const std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid, Bytes section);
-
-/// Starts to fit the weights of all classes to samples of a frame's values.
-template <class T>
-void fit_cell_weights(DeviceContext& gpu, const CellsParams& params,
-                      const CellsQuantizer<T>& quantizer, const FrameInput<T>& frame,
-                      CellsWeights* weights);
-
-/// Starts to turn weights into numbers, in the order of weight_sets.
-template <class T>
-const ClassWeights<T>* numbers_of_weights(DeviceContext& gpu, int rank,
-                                          const CellsWeights* weights);
+// The steps between the values of equal frames and their codes. Frames are equal if their extents,
+// the ranks of their tiles, and whether rows are accessed by vectors are: one launch is for all.
 
 /// What predicting and quantising a frame takes and makes, on the device.
 template <class T>
@@ -54,21 +26,84 @@ struct PredictTask {
   CellsQuantizer<T> quantizer;
   RestoreRules<T> rules;
   const T* values;
-  const std::int32_t* anchors;     ///< of tiles
-  const ClassWeights<T>* weights;  ///< in the order of weight_sets
+  double half_step;
+  CellsWeights* fitted;
+  std::int32_t* anchors;           ///< of tiles
+  const ClassWeights<T>* weights;  ///< `fitted` as numbers, in the order of weight_sets
   std::int16_t* codes;             ///< [tile][block][code]
   std::uint8_t* classes;           ///< [tile][block]
   const CodedPoints* coded;
   RankedBits patches;
   unsigned long long* patch_counts;  ///< of passes
   bool has_missing;
-  T certain = 0;  ///< differences below this need no look at the rules; set by predict_cells()
-};
+  T certain;  ///< differences below this need no look at the rules
 
-/// Starts to predict and quantise all points of a frame, in tiles of this rank.
+  CUSZI_HD Extents3 extents() const { return {grid.extents[0], grid.extents[1], grid.extents[2]}; }
+};
 template <class T>
-void predict_cells(DeviceContext& gpu, int rank, const PredictTask<T>& task,
-                   const Extents3& extents);
+using PredictTasks = FrameTasks<PredictTask<T>>;
+
+/// A difference from a value less the background below this is within the bound in spite of
+/// rounding, if no rule matters.
+template <class T>
+T certain_difference(const CellsQuantizer<T>& quantizer) {
+  if (quantizer.zone.any()) return 0;
+  if (quantizer.background == 0) return quantizer.certain;
+  const T largest = std::max(std::max(magnitude_of(quantizer.low), magnitude_of(quantizer.high)),
+                             std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)));
+  return quantizer.certain - 4 * std::numeric_limits<T>::epsilon() * largest;
+}
+
+/// Starts to find the integers of all anchors.
+template <class T>
+void find_anchors(DeviceContext& gpu, int rank, const PredictTasks<T>& frames);
+
+/// The differences of the frames' anchors on their way to sections: widths of groups, and words
+/// that are still apart.
+struct PackedAnchors {
+  std::uint32_t groups;  ///< of a frame
+  const std::uint8_t* widths;
+  const std::uint32_t* words;    ///< 32 for each group
+  const std::uint64_t* offsets;  ///< words of groups before, and all
+};
+/// Starts to code the anchors of so many frames, which follow each other.
+PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::int32_t* anchors,
+                           unsigned frames);
+/// The bytes of a frame's anchors, given the words of its groups.
+inline ByteCount anchor_bytes(const PackedAnchors& packed, std::uint64_t words) {
+  return ceil_div(packed.groups, 4) * 4 + 4 * words;
+}
+/// Starts to write the sections, one after the other.
+void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, unsigned frames,
+                   std::byte* out);
+
+/// A section of anchors, and where damage is told.
+struct AnchorSection {
+  const std::byte* bytes;
+  std::uint64_t words;  ///< behind the widths
+  std::uint32_t* flaws;
+
+  /// Throws ArchiveError.
+  AnchorSection(const CellGrid& grid, Bytes section, std::uint32_t* told);
+};
+/// Starts to restore the anchors of equal frames, which follow each other. Sets flaws.
+std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid,
+                             const FrameTasks<AnchorSection>& sections);
+
+/// Starts to fit the weights of all classes to samples of the frames' values.
+template <class T>
+void fit_cell_weights(DeviceContext& gpu, int rank, const PredictTasks<T>& frames);
+
+/// So many numbers are the weights of a frame.
+std::uint64_t weight_numbers(int rank);
+/// Starts to turn the weights of the heads of so many frames into numbers.
+template <class T>
+void number_weights(DeviceContext& gpu, int rank, const CellsHead* heads, unsigned frames,
+                    ClassWeights<T>* numbers);
+
+/// Starts to predict and quantise all points.
+template <class T>
+void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames);
 
 /// What restoring a frame takes, on the device.
 template <class T>
@@ -84,11 +119,10 @@ struct RestoreCellsTask {
   T* out;
 };
 
-/// Starts to restore the points of a frame whose coordinates are multiples of the stride, from
+/// Starts to restore the points of frames whose coordinates are multiples of the stride, from
 /// tiles of this rank.
 template <class T>
-void restore_cells(DeviceContext& gpu, int rank, const RestoreCellsTask<T>& task,
-                   const Extents3& extents);
+void restore_cells(DeviceContext& gpu, int rank, const FrameTasks<RestoreCellsTask<T>>& frames);
 
 /// The section of the patches of a pass, given the rank of tiles, all points that are patched and
 /// how many are of each pass. Waits, unless there are none.

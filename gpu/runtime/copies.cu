@@ -11,9 +11,10 @@ struct CopyPolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned threads_of_small = 32;
   static constexpr ByteCount bytes_of_block = 4096;
-  static constexpr ByteCount bytes_of_few = 1024;  ///< copied by few threads
-  static constexpr ByteCount most_blocks = 64;     ///< per piece
-  static constexpr std::size_t pieces = 64;        ///< in a launch's arguments
+  static constexpr ByteCount bytes_of_few = 1024;    ///< copied by few threads
+  static constexpr ByteCount most_blocks = 64;       ///< per piece
+  static constexpr std::size_t pieces = 64;          ///< in a launch's arguments
+  static constexpr std::size_t most_pieces = 65535;  ///< of a launch: the limit of grid.y
 };
 
 template <std::size_t count>
@@ -46,6 +47,10 @@ __global__ void __launch_bounds__(CopyPolicy::threads) copy_many_pieces(const Co
 }  // namespace
 
 void copy_many(DeviceContext& gpu, std::span<const CopyPiece> pieces) {
+  while (pieces.size() > CopyPolicy::most_pieces) {
+    copy_many(gpu, pieces.first(CopyPolicy::most_pieces));
+    pieces = pieces.subspan(CopyPolicy::most_pieces);
+  }
   if (pieces.empty()) return;
   ByteCount largest = 0;
   for (const CopyPiece& piece : pieces) largest = std::max(largest, piece.size);

@@ -40,7 +40,7 @@ class CopyList {
   std::vector<CopyPiece> pieces_;
 };
 
-/// Copies up to 65535 unaligned pieces of device memory, small or of similar size.
+/// Copies unaligned pieces of device memory, small or of similar size.
 void copy_many(DeviceContext& gpu, std::span<const CopyPiece> pieces);
 
 /// Device or managed memory.

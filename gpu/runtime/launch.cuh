@@ -36,12 +36,20 @@ struct ItemPolicy {
   __device__ static std::uint64_t step() { return std::uint64_t{gridDim.x} * threads; }
 };
 
+/// One thread per item of each frame, at least one; frames along grid.y.
+template <class... Params, class... Args>
+void launch_items_of(DeviceContext& gpu, const char* name, unsigned frames, std::uint64_t items,
+                     void (*kernel)(Params...), const Args&... args) {
+  const dim3 grid(blocks_for(items, ItemPolicy::threads), frames);
+  kernel<<<grid, ItemPolicy::threads, 0, gpu.stream()>>>(args...);
+  check_launch(name);
+}
+
 /// One thread per item; at least one item.
 template <class... Params, class... Args>
 void launch_items(DeviceContext& gpu, const char* name, std::uint64_t items,
                   void (*kernel)(Params...), const Args&... args) {
-  kernel<<<blocks_for(items, ItemPolicy::threads), ItemPolicy::threads, 0, gpu.stream()>>>(args...);
-  check_launch(name);
+  launch_items_of(gpu, name, 1, items, kernel, args...);
 }
 
 /// Grid-stride loop with at most `blocks` thread blocks per multiprocessor.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <numeric>
 
 #include "cpu_ref/base/thread_count.hpp"
@@ -29,18 +30,55 @@ __device__ const Task& bring_task(const Task& there, std::uint32_t* shared) {
   return *reinterpret_cast<const Task*>(shared);
 }
 
-/// A launch for one frame, whose task an earlier kernel wrote.
+/// Frames with as many thread blocks each, whose tasks are on the device: frames along grid.y.
 template <class Task>
-struct FrameOnDevice {
-  const Task* task;
+struct EqualFrames {
+  const Task* tasks;
 
   static constexpr unsigned shared_words = sizeof(Task) / sizeof(std::uint32_t);
 
   __device__ const Task& find(std::uint32_t* shared, unsigned& block) const {
     block = blockIdx.x;
-    return bring_task(*task, shared);
+    return bring_task(tasks[blockIdx.y], shared);
   }
 };
+
+/// The tasks of equal frames: an argument of kernels if there is one frame, else on the device.
+template <class Task>
+class FrameTasks {
+ public:
+  FrameTasks() = default;
+  FrameTasks(DeviceContext& gpu, std::vector<Task> tasks) : tasks_(std::move(tasks)) {
+    if (tasks_.size() > 1) there_ = upload(gpu, tasks_.data(), tasks_.size());
+  }
+
+  std::span<const Task> list() const { return tasks_; }
+  unsigned count() const { return static_cast<unsigned>(tasks_.size()); }
+
+  /// Calls launch(OneFrame or EqualFrames).
+  template <class Launch>
+  void visit(const Launch& launch) const {
+    if (there_ == nullptr) {
+      launch(OneFrame<Task>{tasks_.front()});
+    } else {
+      launch(EqualFrames<Task>{there_});
+    }
+  }
+
+ private:
+  std::vector<Task> tasks_;
+  const Task* there_ = nullptr;
+};
+
+/// The numbers below `count`, grouped by key_of(number).
+template <class KeyOf>
+std::vector<std::vector<std::size_t>> group_equal(std::size_t count, const KeyOf& key_of) {
+  std::map<decltype(key_of(count)), std::vector<std::size_t>> by_key;
+  for (std::size_t i = 0; i < count; ++i) by_key[key_of(i)].push_back(i);
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [key, numbers] : by_key) groups.push_back(std::move(numbers));
+  return groups;
+}
 
 template <class Task>
 struct FrameOfMany {

@@ -199,6 +199,15 @@ class GpuEncodeSession final : public EncodeSession {
     return *sample_;
   }
 
+  double background() override {
+    scan();
+    if (background_ == nullptr) {
+      start_background();
+      gpu_.sync();
+    }
+    return *background_;
+  }
+
   MagnitudeRange sampled_magnitudes() override {
     return sample_magnitudes(gpu_, original_, shape_.points(), rules_.fills);
   }
@@ -252,6 +261,7 @@ class GpuEncodeSession final : public EncodeSession {
                  upload(gpu_, kept.data(), kept.size()), out);
     missing_ = {};
     sample_.reset();
+    background_ = nullptr;
     values_ = out;
     learn(found, rules_);
   }
@@ -315,13 +325,20 @@ class GpuEncodeSession final : public EncodeSession {
   void look_at_all() {
     sample_.reset();
     std::span<const double> picked;
-    if (std::holds_alternative<MultilevelParams>(draft_) ||
-        std::holds_alternative<CellsParams>(draft_)) {
-      picked = start_sample();
-    }
+    if (std::holds_alternative<MultilevelParams>(draft_)) picked = start_sample();
+    const bool has_background = std::holds_alternative<CellsParams>(draft_);
+    if (has_background) gpu_.streams().fork([&] { start_background(); });
     scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_, [&] {
       if (!picked.empty()) finish_sample(picked);
+      if (has_background) gpu_.streams().join();
     });
+  }
+  /// Found after the next sync().
+  void start_background() {
+    background_ = gpu_.take_pinned<double>(1);
+    find_backgrounds(gpu_,
+                     FrameTasks<BackgroundTask<T>>(
+                         gpu_, {{values_, shape_.points(), MissingTest<T>(fills_), background_}}));
   }
   /// NaN if missing; valid once the stream has passed the mark.
   std::span<const double> start_sample() {
@@ -380,6 +397,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;
   FieldScan scan_;
+  double* background_ = nullptr;
   std::optional<std::vector<double>> sample_;  ///< see sampled_values()
   MissingPoints<T> missing_;
   RestoreRules<T> frame_rules_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gpu/cells/cells.cuh"
 #include "gpu/field/hash.cuh"
 #include "gpu/runtime/many.cuh"
 #include "gpu/session/scan.cuh"
@@ -87,39 +88,84 @@ class GpuFrameBatch final : public FrameBatch {
     });
   }
 
-  std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) override {
-    return encode_batch(gpu_, frames);
+  std::vector<std::span<const double>> values_at(
+      std::span<const BatchFrame> frames,
+      std::span<const std::vector<std::uint64_t>> points) override {
+    return by_types<std::span<const double>>(frames, [&](auto zero, const OfType& some) {
+      std::vector<std::uint64_t> counts;
+      std::vector<std::uint64_t> all;
+      for (const std::size_t i : some.numbers) {
+        counts.push_back(points[i].size());
+        all.insert(all.end(), points[i].begin(), points[i].end());
+      }
+      if (all.empty()) return std::vector<std::span<const double>>(some.frames.size());
+      return draw_batch<decltype(zero)>(gpu_, some.frames, counts,
+                                        gpu::upload(gpu_, all.data(), all.size()));
+    });
+  }
+  std::vector<double> backgrounds(std::span<const BatchFrame> frames) override {
+    auto* const found = gpu_.take_pinned<double>(frames.size());
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      with_type_of(dtype, [&](auto zero) {
+        using T = decltype(zero);
+        std::vector<BackgroundTask<T>> tasks;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+          if (frames[i].shape.dtype != dtype) continue;
+          tasks.push_back({reinterpret_cast<const T*>(frames[i].values.data()),
+                           frames[i].shape.points(), MissingTest<T>{}, found + i});
+        }
+        if (!tasks.empty()) find_backgrounds(gpu_, FrameTasks<BackgroundTask<T>>(gpu_, tasks));
+      });
+    }
+    gpu_.sync();
+    return {found, found + frames.size()};
   }
 
-  std::vector<std::uint64_t> place(std::span<const BatchCopy> payloads) override {
-    if (payloads.empty()) return {};
-    std::vector<Bytes> strings;
+  std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) override {
+    std::vector<FinishBatch> finish;
+    start_to_encode_batch(gpu_, frames, finish);
+    start_cells<float>(frames, finish);
+    start_cells<double>(frames, finish);
+    gpu_.sync();
+    std::vector<std::optional<BatchCoded>> coded(frames.size());
+    for (const FinishBatch& some : finish) some(coded);
+    return coded;
+  }
+
+  std::vector<std::uint64_t> place(std::span<const BatchCopy> sections,
+                                   std::span<const Bytes> levels) override {
+    if (sections.empty()) return {};
     std::vector<CopyPiece> pieces;
-    for (const BatchCopy& payload : payloads) {
-      strings.push_back(payload.from);
-      pieces.push_back({payload.to.data(), payload.from.data(), payload.from.size()});
-    }
-    std::function<std::vector<std::uint64_t>()> hashes;
-    gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, strings); });
+    for (const BatchCopy& section : sections)
+      pieces.push_back({section.to.data(), section.from.data(), section.from.size()});
     copy_many(gpu_, pieces);
-    gpu_.streams().sync_all();
+    const auto hashes = start_many_hashes(gpu_, levels);
+    gpu_.sync();
     return hashes();
   }
 
   std::vector<BatchDecoded> decode(std::span<const BatchDecoding> frames) override {
     std::vector<BatchDecoded> decoded(frames.size());
     if (frames.empty()) return decoded;
-    std::vector<Bytes> strings;
-    for (const BatchDecoding& frame : frames) strings.push_back(frame.payload);
+    std::vector<Bytes> levels;
+    for (const BatchDecoding& frame : frames)
+      levels.insert(levels.end(), frame.levels.begin(), frame.levels.end());
     std::function<std::vector<std::uint64_t>()> hashes;
-    gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, strings); });
-    const std::uint32_t* const flaws =
-        gpu::download(gpu_, start_to_decode_batch(gpu_, frames, decoded), frames.size());
+    gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, levels); });
+    auto* const flaws = gpu_.take_zeroed<std::uint32_t>(frames.size());
+    start_to_decode_batch(gpu_, frames, decoded, flaws);
+    decode_cells<float>(frames, decoded, flaws);
+    decode_cells<double>(frames, decoded, flaws);
+    const std::uint32_t* const found_flaws = gpu::download(gpu_, flaws, frames.size());
+    const std::uint32_t& flaws_of_lists = *gpu::download(gpu_, gpu_.flaws(), 1);
     gpu_.streams().sync_all();
     const std::vector<std::uint64_t> found = hashes();
+    auto next = found.begin();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      decoded[i].hash = found[i];
-      if (flaws[i] != 0) decoded[i].is_done = false;
+      const auto end = next + static_cast<std::ptrdiff_t>(frames[i].levels.size());
+      decoded[i].hashes.assign(next, end);
+      next = end;
+      if (found_flaws[i] != 0 || flaws_of_lists != 0) decoded[i].is_done = false;
     }
     return decoded;
   }
@@ -167,6 +213,62 @@ class GpuFrameBatch final : public FrameBatch {
   }
 
  private:
+  template <class T>
+  void start_cells(std::span<const BatchEncoding> frames, std::vector<FinishBatch>& finish) {
+    std::vector<CellsInput<T>> inputs;
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const BatchEncoding& frame = frames[i];
+      const auto* const params = std::get_if<CellsParams>(&frame.params);
+      if (params == nullptr || frame.frame.shape.dtype != dtype_of<T>) continue;
+      numbers.push_back(i);
+      inputs.push_back({*params,
+                        frame.bound,
+                        {frame.frame.shape.extents(),
+                         reinterpret_cast<const T*>(frame.frame.values.data()),
+                         {},
+                         0,
+                         frame.range.min,
+                         frame.range.max,
+                         frame.frame.shape.dims}});
+    }
+    finish.push_back([coded_cells = start_to_encode_cells<T>(gpu_, inputs), numbers,
+                      frames](std::span<std::optional<BatchCoded>> coded) {
+      std::vector<CodedCells> own = coded_cells();
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const BatchRange& range = frames[numbers[i]].range;
+        coded[numbers[i]] =
+            BatchCoded{std::move(own[i].passes), std::move(own[i].head), range.min, range.max};
+      }
+    });
+  }
+
+  template <class T>
+  void decode_cells(std::span<const BatchDecoding> frames, std::span<BatchDecoded> decoded,
+                    std::uint32_t* flaws) {
+    std::vector<CellsOutput<T>> outputs;
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const BatchDecoding& frame = frames[i];
+      const auto* const params = std::get_if<CellsParams>(&frame.params);
+      if (params == nullptr || frame.shape.dtype != dtype_of<T>) continue;
+      FrameOutput<T> output{frame.shape.extents(),
+                            reinterpret_cast<T*>(frame.values.data()),
+                            {},
+                            0,
+                            frame.min,
+                            frame.max,
+                            frame.shape.dims};
+      output.whole = output.extents;
+      numbers.push_back(i);
+      outputs.push_back({*params, frame.passes, output, flaws + i});
+      decoded[i].is_done = true;
+    }
+    start_to_decode_cells<T>(gpu_, outputs, [&](std::size_t i, const ArchiveError& /*error*/) {
+      decoded[numbers[i]].is_done = false;
+    });
+  }
+
   DeviceContext& gpu_;
 };
 

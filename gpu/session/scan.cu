@@ -216,21 +216,27 @@ __global__ void __launch_bounds__(ScanPolicy::threads) sample_frames(const ScanT
                 static_cast<double>(range.max));
 }
 
-/// Values that are drawn of a frame.
+/// Values that are drawn of a frame: at given points, or at those of a sample.
 template <class T>
 struct DrawTask {
   const T* values;
   std::uint64_t points;
   double* drawn;
   std::uint64_t count;
+  const std::uint64_t* at;
+
+  __device__ std::uint64_t point(std::uint64_t k) const {
+    if (at != nullptr) return at[k];
+    return count == points ? k : sample_point(k, points);
+  }
 };
 
 /// A thread block per frame.
 template <class T>
 __global__ void __launch_bounds__(ScanPolicy::threads) draw_from_frames(const DrawTask<T>* frames) {
-  const auto [values, points, drawn, count] = frames[blockIdx.x];
-  for (std::uint64_t k = threadIdx.x; k < count; k += ScanPolicy::threads)
-    drawn[k] = static_cast<double>(values[count == points ? k : sample_point(k, points)]);
+  const DrawTask<T> task = frames[blockIdx.x];
+  for (std::uint64_t k = threadIdx.x; k < task.count; k += ScanPolicy::threads)
+    task.drawn[k] = static_cast<double>(task.values[task.point(k)]);
 }
 
 double largest_magnitude(const SharedExtremes& sampled) {
@@ -423,13 +429,15 @@ std::vector<std::optional<BatchRange>> sample_batch(DeviceContext& gpu,
 template <class T>
 std::vector<std::span<const double>> draw_batch(DeviceContext& gpu,
                                                 std::span<const BatchFrame> frames,
-                                                std::span<const std::uint64_t> counts) {
+                                                std::span<const std::uint64_t> counts,
+                                                const std::uint64_t* at) {
   const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   auto* const drawn = gpu.take<double>(all);
   auto* const staged = gpu.take_pinned<DrawTask<T>>(frames.size());
   std::uint64_t first = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    staged[i] = {values_of<T>(frames[i]), frames[i].shape.points(), drawn + first, counts[i]};
+    staged[i] = {values_of<T>(frames[i]), frames[i].shape.points(), drawn + first, counts[i],
+                 at != nullptr ? at + first : nullptr};
     first += counts[i];
   }
   auto* const tasks = gpu.take<DrawTask<T>>(frames.size());
@@ -476,14 +484,16 @@ template std::vector<std::optional<BatchRange>> sample_batch<float>(DeviceContex
                                                                     std::span<const BatchFrame>);
 template std::vector<std::span<const double>> draw_batch<float>(DeviceContext&,
                                                                 std::span<const BatchFrame>,
-                                                                std::span<const std::uint64_t>);
+                                                                std::span<const std::uint64_t>,
+                                                                const std::uint64_t*);
 template std::vector<std::optional<BatchRange>> scan_batch<double>(DeviceContext&,
                                                                    std::span<const BatchFrame>);
 template std::vector<std::optional<BatchRange>> sample_batch<double>(DeviceContext&,
                                                                      std::span<const BatchFrame>);
 template std::vector<std::span<const double>> draw_batch<double>(DeviceContext&,
                                                                  std::span<const BatchFrame>,
-                                                                 std::span<const std::uint64_t>);
+                                                                 std::span<const std::uint64_t>,
+                                                                 const std::uint64_t*);
 template MissingPoints<float> find_missing(DeviceContext&, const float*, const float*,
                                            std::uint64_t, const FillValues&, std::uint64_t);
 template MissingPoints<double> find_missing(DeviceContext&, const double*, const double*,

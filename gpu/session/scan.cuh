@@ -41,11 +41,13 @@ std::vector<std::optional<BatchRange>> scan_batch(DeviceContext& gpu,
 template <class T>
 std::vector<std::optional<BatchRange>> sample_batch(DeviceContext& gpu,
                                                     std::span<const BatchFrame> frames);
-/// FrameBatch::draw() of frames whose values are of type T. The host waits once.
+/// FrameBatch::draw() of frames whose values are of type T, or values_at() if `at`, on the device,
+/// has the points of all frames. The host waits once.
 template <class T>
 std::vector<std::span<const double>> draw_batch(DeviceContext& gpu,
                                                 std::span<const BatchFrame> frames,
-                                                std::span<const std::uint64_t> counts);
+                                                std::span<const std::uint64_t> counts,
+                                                const std::uint64_t* at = nullptr);
 
 /// The missing points of a frame, ranked, and their values in raster order.
 template <class T>

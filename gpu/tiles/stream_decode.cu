@@ -307,7 +307,7 @@ void give_to_stream(const StreamDecoding& frame, const StreamDecodeTask<T, Shape
   const auto stream = static_cast<cudaStream_t>(frame.stream);
   const unsigned chunks = grid_of(work.tiles.grid.chunks);
   constexpr unsigned threads = TilesPolicy<T>::threads;
-  const FrameOnDevice<StreamRestoreTask<T, Shape>> tiles{&work.state->tiles};
+  const EqualFrames<StreamRestoreTask<T, Shape>> tiles{&work.state->tiles};
   prepare_to_decode<<<1, read_threads, 0, stream>>>(work, frame.draft);
   check_launch("prepare_to_decode");
   with_flag(allows_four(work.tiles.grid.extents, work.tiles.values), [&](auto vector) {

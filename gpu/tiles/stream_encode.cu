@@ -88,7 +88,7 @@ struct WideIfNeeded {
   const EncodeState<T, Shape>* state;
   const TileTotals* of_narrow;
 
-  static constexpr unsigned shared_words = FrameOnDevice<TileTask<T, Shape>>::shared_words;
+  static constexpr unsigned shared_words = EqualFrames<TileTask<T, Shape>>::shared_words;
 
   __device__ const TileTask<T, Shape>& find(std::uint32_t* shared, unsigned& block) const {
     const bool is_needed = needs_wide(*state, *of_narrow);
@@ -278,7 +278,7 @@ void give_to_stream(const StreamEncoding& frame, const StreamEncodeTask<T, Shape
   const auto stream = static_cast<cudaStream_t>(frame.stream);
   const unsigned chunks = grid_of(work.tiles.grid.chunks);
   constexpr unsigned threads = TilesPolicy<T>::threads;
-  const FrameOnDevice<TileTask<T, Shape>> narrow{&work.state->narrow};
+  const EqualFrames<TileTask<T, Shape>> narrow{&work.state->narrow};
   const WideIfNeeded<T, Shape> wide{work.state, work.totals};
   prepare_to_encode<<<1, prepare_threads, 0, stream>>>(work);
   check_launch("prepare_to_encode");

@@ -36,13 +36,17 @@ class FramesByKernel {
   Numbers lists_[3][2];
 };
 
-std::vector<std::optional<BatchCoded>> encode_batch(DeviceContext& gpu,
-                                                    std::span<const BatchEncoding> frames);
+/// Sets what has been coded.
+using FinishBatch = std::function<void(std::span<std::optional<BatchCoded>> coded)>;
 
-/// Asynchronous: sets `is_done` of frames that batch kernels support. Returns a word of Flaw bits
-/// per frame.
-const std::uint32_t* start_to_decode_batch(DeviceContext& gpu,
-                                           std::span<const BatchDecoding> frames,
-                                           std::span<BatchDecoded> decoded);
+/// Starts to code those frames of tiles that batch kernels support. Adds what is to be called after
+/// the next sync().
+void start_to_encode_batch(DeviceContext& gpu, std::span<const BatchEncoding> frames,
+                           std::vector<FinishBatch>& finish);
+
+/// Starts to restore those frames of tiles that batch kernels support, and sets their `is_done`.
+/// `flaws` has a word of Flaw bits per frame.
+void start_to_decode_batch(DeviceContext& gpu, std::span<const BatchDecoding> frames,
+                           std::span<BatchDecoded> decoded, std::uint32_t* flaws);
 
 }  // namespace cuszi::gpu

@@ -44,14 +44,15 @@ void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> fra
   const auto tasks = bring_many<Task>(gpu, blocks, [&](std::size_t i) {
     const BatchDecoding& frame = frames[numbers[i]];
     const TileGrid grid = TileGrid::of<T, Shape>(frame.shape.extents());
+    const Bytes codes = frame.passes.front().find(SectionId::codes);
     return Task{grid,
                 TileMap<Shape>(grid),
-                TileQuantizer<T>(frame.params.half_step),
+                TileQuantizer<T>(std::get<TilesParams>(frame.params).half_step),
                 static_cast<T>(frame.min),
                 static_cast<T>(frame.max),
-                frame.index.data(),
-                frame.codes.data(),
-                frame.codes.size() / 4,
+                frame.passes.front().find(SectionId::index).data(),
+                codes.data(),
+                codes.size() / 4,
                 reinterpret_cast<T*>(frame.values.data()),
                 flaws + numbers[i],
                 {}};
@@ -63,16 +64,19 @@ void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> fra
 
 template <class T>
 bool is_for_batch(const BatchDecoding& frame) {
-  if (frame.shape.dtype != dtype_of<T>) return false;
+  const auto* const params = std::get_if<TilesParams>(&frame.params);
+  if (params == nullptr || frame.shape.dtype != dtype_of<T>) return false;
+  const Bytes index = frame.passes.front().find(SectionId::index);
+  const Bytes codes = frame.passes.front().find(SectionId::codes);
   const bool has_chunks = with_tile_shape(frame.shape.extents(), [&](auto shape) {
     const TileGrid grid = TileGrid::of<T, decltype(shape)>(frame.shape.extents());
-    return frame.index.size() == 4 * grid.chunks && frame.codes.size() % 4 == 0;
+    return index.size() == 4 * grid.chunks && codes.size() % 4 == 0;
   });
-  return has_chunks && fits_pairs(TileQuantizer<T>(frame.params.half_step), frame.min, frame.max);
+  return has_chunks && fits_pairs(TileQuantizer<T>(params->half_step), frame.min, frame.max);
 }
 
 template <class T>
-void start_to_decode_batch(DeviceContext& gpu, std::span<const BatchDecoding> frames,
+void start_to_decode_tiles(DeviceContext& gpu, std::span<const BatchDecoding> frames,
                            std::span<BatchDecoded> decoded, std::uint32_t* flaws) {
   FramesByKernel kernels;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -116,13 +120,10 @@ void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections
   });
 }
 
-const std::uint32_t* start_to_decode_batch(DeviceContext& gpu,
-                                           std::span<const BatchDecoding> frames,
-                                           std::span<BatchDecoded> decoded) {
-  auto* const flaws = gpu.take_zeroed<std::uint32_t>(frames.size());
-  start_to_decode_batch<float>(gpu, frames, decoded, flaws);
-  start_to_decode_batch<double>(gpu, frames, decoded, flaws);
-  return flaws;
+void start_to_decode_batch(DeviceContext& gpu, std::span<const BatchDecoding> frames,
+                           std::span<BatchDecoded> decoded, std::uint32_t* flaws) {
+  start_to_decode_tiles<float>(gpu, frames, decoded, flaws);
+  start_to_decode_tiles<double>(gpu, frames, decoded, flaws);
 }
 
 template void decode_values(DeviceContext&, const TilesParams&, const Sections&,

@@ -111,6 +111,15 @@ CodedTiles code_tiles(DeviceContext& gpu, const TileQuantizer<T>& quantizer,
   return code_tiles<T, Shape>(gpu, quantizer, frame, points, way, coded.totals.words);
 }
 
+OwnCoded sections_of(const CodedTiles& coded) {
+  OwnCoded result;
+  add_section(SectionId::index, std::as_bytes(coded.index), result.sections);
+  add_section(SectionId::codes, std::as_bytes(std::span(coded.codes, coded.totals.words)),
+              result.sections);
+  result.counts.patches = coded.totals.patches;
+  return result;
+}
+
 template <class T, class Shape>
 class BatchInWork {
  public:
@@ -160,7 +169,7 @@ class BatchInWork {
 
   TileQuantizer<T> quantizer_of(std::size_t i) const {
     const BatchEncoding& frame = frames_[numbers_[i]];
-    return TileQuantizer<T>(frame.params.half_step, frame.bound);
+    return TileQuantizer<T>(std::get<TilesParams>(frame.params).half_step, frame.bound);
   }
 
   TileTask<T, Shape> task_of(std::size_t i) const {
@@ -192,12 +201,10 @@ class BatchInWork {
         !fits_pairs(quantizer_of(i), min, max)) {
       return std::nullopt;
     }
-    const std::span payload(out_ + place.first_word, place.grid.chunks + totals.words);
-    return BatchCoded{std::as_bytes(payload),
-                      place.grid.chunks * sizeof(std::uint32_t),
-                      {0, totals.patches},
-                      min + 0.0,  // see scan_frame()
-                      max + 0.0};
+    const CodedTiles tiles{{out_ + place.first_word, place.grid.chunks},
+                           out_ + place.first_word + place.grid.chunks,
+                           totals};
+    return BatchCoded{{sections_of(tiles)}, {}, min + 0.0, max + 0.0};  // see scan_frame()
   }
 
   DeviceContext& gpu_;
@@ -212,38 +219,26 @@ class BatchInWork {
   const TileTotals* found_ = nullptr;
 };
 
-/// For frames of type T. Call the results after the next sync().
+/// For frames of type T.
 template <class T>
-std::vector<std::function<void(std::span<std::optional<BatchCoded>>)>> start_to_encode_batch(
-    DeviceContext& gpu, std::span<const BatchEncoding> frames) {
+void start_to_encode_batch(DeviceContext& gpu, std::span<const BatchEncoding> frames,
+                           std::vector<FinishBatch>& finish) {
   FramesByKernel kernels;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const BatchEncoding& frame = frames[i];
-    const TileQuantizer<T> quantizer(frame.params.half_step, frame.bound);
-    if (frame.frame.shape.dtype != dtype_of<T> ||
-        !fits_pairs(quantizer, frame.sample.min, frame.sample.max)) {
-      continue;
-    }
+    const auto* const params = std::get_if<TilesParams>(&frame.params);
+    if (params == nullptr || frame.frame.shape.dtype != dtype_of<T>) continue;
+    const TileQuantizer<T> quantizer(params->half_step, frame.bound);
+    if (!fits_pairs(quantizer, frame.range.min, frame.range.max)) continue;
     const auto* const values = reinterpret_cast<const T*>(frame.frame.values.data());
     const Extents3 extents = frame.frame.shape.extents();
     kernels.add(extents, allows_four(extents, values), i);
   }
-  std::vector<std::function<void(std::span<std::optional<BatchCoded>>)>> finish;
   kernels.for_each([&](auto shape, auto vector, const std::vector<std::size_t>& numbers) {
     BatchInWork<T, decltype(shape)> work(gpu, frames, numbers);
     work.template start<vector()>();
     finish.push_back([work = std::move(work)](auto coded) { work.finish(coded); });
   });
-  return finish;
-}
-
-OwnCoded sections_of(const CodedTiles& coded) {
-  OwnCoded result;
-  add_section(SectionId::index, std::as_bytes(coded.index), result.sections);
-  add_section(SectionId::codes, std::as_bytes(std::span(coded.codes, coded.totals.words)),
-              result.sections);
-  result.counts.patches = coded.totals.patches;
-  return result;
 }
 
 }  // namespace
@@ -306,15 +301,10 @@ std::optional<CodedLogs> encode_logs_unscanned(DeviceContext& gpu, const TilesPa
   return result;
 }
 
-std::vector<std::optional<BatchCoded>> encode_batch(DeviceContext& gpu,
-                                                    std::span<const BatchEncoding> frames) {
-  const auto singles = start_to_encode_batch<float>(gpu, frames);
-  const auto doubles = start_to_encode_batch<double>(gpu, frames);
-  gpu.sync();
-  std::vector<std::optional<BatchCoded>> coded(frames.size());
-  for (const auto& finish : singles) finish(coded);
-  for (const auto& finish : doubles) finish(coded);
-  return coded;
+void start_to_encode_batch(DeviceContext& gpu, std::span<const BatchEncoding> frames,
+                           std::vector<FinishBatch>& finish) {
+  start_to_encode_batch<float>(gpu, frames, finish);
+  start_to_encode_batch<double>(gpu, frames, finish);
 }
 
 template OwnCoded encode_values(DeviceContext&, const TilesParams&, double,

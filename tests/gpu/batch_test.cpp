@@ -122,15 +122,22 @@ class BatchFields {
   std::size_t archives_bytes = 0;
 };
 
-cuszi_options fast_preset(cuszi_options options) {
-  options.preset = CUSZI_PRESET_FAST;
+cuszi_options with_preset(cuszi_options options, cuszi_preset preset) {
+  options.preset = preset;
   return options;
 }
 
-}  // namespace
+/// What a call on the CPU makes.
+std::vector<std::byte> made_by_cpu(cuszi_options options, const BatchFields::Place& place) {
+  options.device = CUSZI_DEVICE_CPU;
+  std::vector<std::byte> archive(place.room);
+  archive.resize(cuszi::Context().compress(options, place.field, place.host.data(), archive.data(),
+                                           archive.size()));
+  return archive;
+}
 
-TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]") {
-  if (device() == nullptr) return;
+/// Batches of fields of all shapes, types and contents make what single calls make, and restore it.
+void check_batches(cuszi_preset preset) {
   constexpr std::size_t count = 240;
   const BatchFields fields(count);
   const BatchMemory values(fields.values_bytes);
@@ -139,9 +146,10 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
   const BatchMemory restored(fields.values_bytes);
   for (const auto& place : fields.places) values.set(place.values, place.host);
 
-  const cuszi_options of_call = fast_preset(cuszi::absolute(1e-3));
-  std::array own{fast_preset(cuszi::relative(1e-3)), cuszi::absolute(1e-2),
-                 fast_preset(cuszi::absolute(0.1)), fast_preset(cuszi::absolute(0))};
+  const cuszi_options of_call = with_preset(cuszi::absolute(1e-3), preset);
+  std::array own{with_preset(cuszi::relative(1e-3), preset), cuszi::absolute(1e-2),
+                 with_preset(cuszi::absolute(0.1), preset),
+                 with_preset(cuszi::absolute(0), preset)};
   own[1].preset = CUSZI_PRESET_CUSZ;
   const auto options_of = [&](std::size_t i) {
     return i % 7 == 3 ? &own[i / 7 % own.size()] : nullptr;
@@ -172,6 +180,8 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
     REQUIRE(made[i].size == size);
     REQUIRE(archives.content(place.archive, size) == again.content(place.archive, size));
     if (i % 5 != 4) CHECK(archives.content(place.archive + size, 1).front() == std::byte{0xEE});
+    const cuszi_options& options = options_of(i) != nullptr ? *options_of(i) : of_call;
+    if (i % 6 == 0) CHECK(archives.content(place.archive, size) == made_by_cpu(options, place));
   }
 
   // Damage to a header, a payload and a footer, and a member without room.
@@ -210,6 +220,64 @@ TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]"
                          expected.size());
       REQUIRE(restored.content(place.values, place.bytes) == expected);
     }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a batch on the device makes what calls for each member make", "[gpu]") {
+  if (device() == nullptr) return;
+  check_batches(CUSZI_PRESET_FAST);
+}
+
+TEST_CASE("a batch of cells on the device makes what calls for each member make", "[gpu][cells]") {
+  if (device() == nullptr) return;
+  check_batches(CUSZI_PRESET_BALANCED);
+}
+
+TEST_CASE("equal fields of cells in a batch share launches", "[gpu][cells]") {
+  if (device() == nullptr) return;
+  // Shapes that are cubes, that may be slices, cut and whole, and more frames than multiprocessors.
+  const auto dims =
+      GENERATE(std::vector<std::uint64_t>{32, 32, 32}, std::vector<std::uint64_t>{5, 40, 70},
+               std::vector<std::uint64_t>{20, 33, 47}, std::vector<std::uint64_t>{100, 200},
+               std::vector<std::uint64_t>{9000});
+  const double bound = GENERATE(1e-1, 1e-3, 1e-7);
+  constexpr std::size_t count = 300;
+  const cuszi_field field = field_of<float>(dims);
+  const std::size_t bytes = cuszi_field_bytes(&field);
+  const std::size_t room = cuszi_bound(&field, nullptr);
+  const BatchMemory values(count * bytes);
+  const BatchMemory archives(count * room);
+  const BatchMemory restored(count * bytes);
+  const cuszi_options options = with_preset(cuszi::absolute(bound), CUSZI_PRESET_BALANCED);
+  std::vector<cuszi_compression> made;
+  std::vector<BatchFields::Place> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    places.push_back(
+        {field, bytes, make_batch_values<float>(bytes / sizeof(float), i), 0, 0, room});
+    values.set(i * bytes, places.back().host);
+    made.push_back(
+        {nullptr, field, values.at(i * bytes), archives.at(i * room), room, 0, CUSZI_INTERNAL, 0});
+  }
+  cuszi::Context context;
+  REQUIRE(cuszi_compress_batch(context.get(), &options, made.data(), count) == CUSZI_OK);
+  std::vector<cuszi_decompression> back;
+  for (std::size_t i = 0; i < count; ++i) {
+    INFO("member " << i << ", bound " << bound);
+    REQUIRE(archives.content(i * room, made[i].size) == made_by_cpu(options, places[i]));
+    back.push_back({nullptr, archives.at(i * room), made[i].size, restored.at(i * bytes), bytes,
+                    CUSZI_INTERNAL, 0});
+  }
+  REQUIRE(cuszi_decompress_batch(context.get(), nullptr, back.data(), count) == CUSZI_OK);
+  cuszi_options on_cpu = options;
+  on_cpu.device = CUSZI_DEVICE_CPU;
+  for (std::size_t i = 0; i < count; ++i) {
+    INFO("member " << i << ", bound " << bound);
+    const std::vector<std::byte> archive = archives.content(i * room, made[i].size);
+    std::vector<std::byte> expected(bytes);
+    context.decompress(&on_cpu, archive.data(), archive.size(), expected.data(), bytes);
+    REQUIRE(restored.content(i * bytes, bytes) == expected);
   }
 }
 
@@ -315,7 +383,7 @@ TEST_CASE("a batch on the device takes plain fields together", "[gpu]") {
   FieldSettings settings;
   settings.bound = 1e-3;
   settings.mode = ErrorMode::absolute;
-  settings.frame.predictor.id = PredictorId::tiles;
+  settings.frame.predictor.id = GENERATE(PredictorId::tiles, PredictorId::cells);
   settings.frame.coder = CoderId::none;
   REQUIRE(may_join_batch(settings));
   const BatchFields fields(48);

@@ -319,12 +319,10 @@ TEST_CASE("slices of cells come back within the bound at every stride") {
 
 TEST_CASE("tiles are slices where these take fewer bytes") {
   const auto rank_for = [](const Extents3& extents, const std::vector<float>& values) {
-    return choose_tile_rank({extents, 1e-3, -10, 10, [&](std::span<const std::uint64_t> points) {
-                               std::vector<double> picked;
-                               for (const std::uint64_t point : points)
-                                 picked.push_back(static_cast<double>(values.at(point)));
-                               return picked;
-                             }});
+    std::vector<double> picked;
+    for (const std::uint64_t point : points_for_tile_rank(extents))
+      picked.push_back(static_cast<double>(values.at(point)));
+    return choose_tile_rank({extents, 1e-3, -10, 10}, picked);
   };
   const Extents3 extents{20, 64, 70};
   std::vector<float> values = waves<float>(extents);
@@ -336,8 +334,20 @@ TEST_CASE("tiles are slices where these take fewer bytes") {
   CHECK(rank_for(extents, values) == 2);
   std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
   CHECK(rank_for(extents, values) == 3);
-  CHECK(rank_for({1, 64, 70}, values) == 2);
-  CHECK(rank_for({1, 1, 70}, values) == 1);
+  for (const Extents3& one_way :
+       {Extents3{1, 64, 70}, Extents3{1, 1, 70}, Extents3{40, 40, 40}, Extents3{200, 200, 210}})
+    CHECK(points_for_tile_rank(one_way).empty());
+}
+
+TEST_CASE("the background is a value that a sixteenth of a sample has") {
+  std::vector<double> sorted(160);
+  for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = static_cast<double>(i);
+  CHECK(background_of(sorted) == 0);
+  std::fill_n(sorted.begin() + 50, 10, 50);
+  CHECK(background_of(sorted) == 50);
+  sorted[59] = 59;
+  CHECK(background_of(sorted) == 0);
+  CHECK(background_of(std::vector<double>{}) == 0);
 }
 
 TEST_CASE("a smooth field of cells takes few bytes") {
