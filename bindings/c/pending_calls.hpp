@@ -19,10 +19,9 @@ class PendingCalls {
            std::function<cuszi_status(cuszi_context&, cuszi_status)> finish);
 
   /// Queues a call on a device, unless give(calls, number) refuses it.
-  bool add_to_stream(void* stream,
-                     const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give);
+  bool add_to_stream(const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give);
 
-  /// Waits for all calls, except those in captured graphs.
+  /// Waits for all calls.
   void wait();
 
   /// Waits; passes the first failure and warning since the last report to `context` and clears

@@ -29,9 +29,11 @@ bool is_aligned(const void* values, DType dtype) {
   return reinterpret_cast<std::uintptr_t>(values) % size_of(dtype) == 0;
 }
 
-bool are_reached(const std::size_t* size, const StreamTarget& target) {
-  return is_reached_by_devices(size) &&
-         (target.status == nullptr || is_reached_by_devices(target.status));
+/// Whether kernels may make the call. The calls of a thread refuse streams in capture.
+bool may_run(const cuszi_options& options, const std::size_t* size, const StreamTarget& target) {
+  return options.preset == CUSZI_PRESET_FAST && is_reached_by_devices(size) &&
+         (target.status == nullptr || is_reached_by_devices(target.status)) &&
+         !is_being_captured(target.stream);
 }
 
 StreamReport report_to(const StreamTarget& target) {
@@ -84,7 +86,7 @@ bool StreamCalls::takes_device_of(const cuszi_options& options, const void* one,
 bool StreamCalls::compress(const cuszi_options& options, const cuszi_field& field,
                            const void* values, void* archive, std::size_t capacity,
                            std::size_t* archive_size, const StreamTarget& target) {
-  if (options.preset != CUSZI_PRESET_FAST || !are_reached(archive_size, target)) return false;
+  if (!may_run(options, archive_size, target)) return false;
   const Plan& plan = compressing_.find(options, field);
   if (plan.bound <= 0 || !is_aligned(values, plan.shape.dtype) ||
       !takes_device_of(options, values, archive)) {
@@ -105,7 +107,7 @@ bool StreamCalls::compress(const cuszi_options& options, const cuszi_field& fiel
 bool StreamCalls::decompress(const cuszi_options& options, const cuszi_field& field,
                              const void* archive, const std::size_t* archive_size, void* values,
                              std::size_t capacity, const StreamTarget& target) {
-  if (options.preset != CUSZI_PRESET_FAST || !are_reached(archive_size, target)) return false;
+  if (!may_run(options, archive_size, target)) return false;
   cuszi_options any_bound = options;
   any_bound.mode = CUSZI_ABS;
   any_bound.bound = 1;  // the draft leaves it open
@@ -118,10 +120,6 @@ bool StreamCalls::decompress(const cuszi_options& options, const cuszi_field& fi
   coder_->decode({target.stream, plan.shape, plan.draft, static_cast<const std::byte*>(archive),
                   archive_size, static_cast<std::byte*>(values), report_to(target)});
   return true;
-}
-
-bool StreamCalls::is_captured(void* stream) const {
-  return coder_ != nullptr && is_being_captured(stream);
 }
 
 void StreamCalls::wait() {

@@ -30,9 +30,6 @@ class StreamCalls {
                   const std::size_t* archive_size, void* values, std::size_t capacity,
                   const StreamTarget& target);
 
-  /// Only streams used here.
-  bool is_captured(void* stream) const;
-
   void wait();
   /// See StreamCoder::mark().
   std::function<void()> mark();

@@ -44,9 +44,8 @@ struct StreamDecoding {
   StreamReport report;
 };
 
-/// Frames of `tiles` that a device codes in the order of the caller's streams, without the host: it
-/// does not wait, and what it gives to a stream may be captured into a graph, which must not run
-/// after this object's end. Functions throw DeviceError.
+/// Frames of `tiles` that a device codes in the order of the caller's streams, for which the host
+/// does not wait. Streams must not be captured. Functions throw DeviceError.
 class StreamCoder {
  public:
   StreamCoder() = default;
@@ -58,10 +57,10 @@ class StreamCoder {
   virtual void encode(const StreamEncoding& frame) = 0;
   virtual void decode(const StreamDecoding& frame) = 0;
 
-  /// Waits for all that was given to streams outside captures.
+  /// Waits for all that was given to streams.
   virtual void wait() = 0;
 
-  /// What waits, in any thread, for all that was given to streams outside captures before.
+  /// What waits, in any thread, for all that was given to streams before.
   virtual std::function<void()> mark() = 0;
 
   /// The first call that is known to have failed since this was last called.

@@ -86,7 +86,7 @@ bool is_being_captured(void* stream) {
 
 std::function<void()> mark_stream(void* stream) {
   if (is_being_captured(stream)) {
-    throw UsageError("the stream is being captured, but the call needs the host");
+    throw UsageError("asynchronous calls cannot be captured into a CUDA graph");
   }
   const auto mark = std::make_shared<Event>();
   mark->record(static_cast<cudaStream_t>(stream));

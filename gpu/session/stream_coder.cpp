@@ -11,7 +11,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Memory that is taken and given back in the order of streams, from a pool of its own.
+/// Memory that grows in the order of streams, from a pool of its own.
 class StreamMemory {
  public:
   explicit StreamMemory(int device) {
@@ -23,56 +23,26 @@ class StreamMemory {
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
   ~StreamMemory() {
-    if (kept_ != nullptr) cudaFree(kept_);
+    if (memory_ != nullptr) cudaFree(memory_);
     cudaMemPoolDestroy(pool_);
   }
 
   /// `size` bytes for what the stream is given, and others after it, until this is next called.
-  std::byte* keep(cudaStream_t stream, ByteCount size) {
-    if (size > kept_size_) {
-      if (kept_ != nullptr) give_back(std::exchange(kept_, nullptr), stream);
-      kept_size_ = 0;
-      kept_ = take(stream, size);
-      kept_size_ = size;
+  std::byte* take(cudaStream_t stream, ByteCount size) {
+    if (size > size_) {
+      size_ = 0;
+      if (memory_ != nullptr)
+        check(cudaFreeAsync(std::exchange(memory_, nullptr), stream), "free memory in a stream");
+      check(cudaMallocFromPoolAsync(&memory_, size, pool_, stream), "allocate memory in a stream");
+      size_ = size;
     }
-    return kept_;
-  }
-
-  /// Calls use(memory) with `size` bytes, which are the captured graph's own.
-  template <class Use>
-  void with(cudaStream_t stream, ByteCount size, const Use& use) const {
-    std::byte* const memory = take(stream, size);
-    use(memory);  // a capture that fails is of no use, nor is what it has taken
-    give_back(memory, stream);
+    return static_cast<std::byte*>(memory_);
   }
 
  private:
-  std::byte* take(cudaStream_t stream, ByteCount size) const {
-    void* memory = nullptr;
-    check(cudaMallocFromPoolAsync(&memory, size, pool_, stream), "allocate memory in a stream");
-    return static_cast<std::byte*>(memory);
-  }
-  static void give_back(std::byte* memory, cudaStream_t stream) {
-    check(cudaFreeAsync(memory, stream), "free memory in a stream");
-  }
-
   cudaMemPool_t pool_ = nullptr;
-  std::byte* kept_ = nullptr;
-  ByteCount kept_size_ = 0;
-};
-
-/// Lets this thread allocate while a stream of its own is being captured.
-class CaptureApart {
- public:
-  CaptureApart() { exchange(); }
-  CaptureApart(const CaptureApart&) = delete;
-  CaptureApart& operator=(const CaptureApart&) = delete;
-  ~CaptureApart() { exchange(); }
-
- private:
-  void exchange() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  void* memory_ = nullptr;
+  ByteCount size_ = 0;
 };
 
 class GpuStreamCoder final : public StreamCoder {
@@ -113,16 +83,12 @@ class GpuStreamCoder final : public StreamCoder {
  private:
   std::uint64_t* failure_word() const { return static_cast<std::uint64_t*>(failure_); }
 
-  /// Gives work to a stream, after that given to others before. A capture has no before.
+  /// Gives work to a stream, after that given to others before.
   template <class Give>
   void in_order(void* on, ByteCount scratch, const Give& give) {
     const auto stream = static_cast<cudaStream_t>(on);
-    if (is_being_captured(on)) {
-      memory_.with(stream, scratch, give);
-      return;
-    }
     last_->hold(stream);  // a stream that looks like the last one may be another
-    give(memory_.keep(stream, scratch));
+    give(memory_.take(stream, scratch));
     last_->record(stream);
   }
 
@@ -134,7 +100,6 @@ class GpuStreamCoder final : public StreamCoder {
 }  // namespace
 
 std::unique_ptr<StreamCoder> make_stream_coder(int device) {
-  const CaptureApart apart;
   use_device(device);
   return std::make_unique<GpuStreamCoder>(device);
 }
