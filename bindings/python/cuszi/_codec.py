@@ -387,11 +387,11 @@ def _along_axes(box: Any, rank: int) -> tuple[Any, ...]:
     return items[:at] + missing + items[at + len(open_axes):]
 
 
-def _part(box: Any, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
-    """The part that ``box`` means in a field of this shape, and the axes that it indexes away."""
-    part = Part()
+def box_in(box: Any, shape: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[int, ...]]:
+    """The indices of each axis that ``box`` means in a field of this shape, and the axes that it indexes away."""
+    slices = []
     single = []
-    for axis, (item, extent) in enumerate(zip(_along_axes(box, len(shape)), shape)):
+    for axis, (item, extent) in enumerate(zip(_along_axes(Ellipsis if box is None else box, len(shape)), shape)):
         if isinstance(item, slice):
             first, end, step = item.indices(extent)
             if step != 1:
@@ -403,8 +403,16 @@ def _part(box: Any, shape: tuple[int, ...]) -> tuple[Part, tuple[int, ...]]:
             single.append(axis)
         if not 0 <= first < end <= extent:
             raise UsageError(f"box {box} selects no index of axis {axis} of a field of {shape}")
-        part.first[axis], part.end[axis] = first, end
-    return part, tuple(single)
+        slices.append(slice(first, end))
+    return tuple(slices), tuple(single)
+
+
+def part_of(slices: tuple[slice, ...], stride: int = 1) -> Part:
+    part = Part()
+    for axis, indices in enumerate(slices):
+        part.first[axis], part.end[axis] = indices.start, indices.stop
+    part.stride = stride
+    return part
 
 
 @overload
@@ -552,7 +560,8 @@ def _part_of(archive: _memory.Memory, whole_field: _library.Field, box: Any, fra
     if box is not None and frame is not None:
         raise UsageError("give one of box= and frame=")
     if box is not None:
-        part, single = _part(box, whole_field.shape)
+        slices, single = box_in(box, whole_field.shape)
+        part = part_of(slices)
     elif frame is not None:
         part = _library.frame_part(archive.address, archive.nbytes, frame)
     part.stride = whole("stride", stride, 1, 2**64 - 1)

@@ -4,7 +4,7 @@ table."""
 from __future__ import annotations
 
 import math
-from typing import (TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Optional, Tuple, TypedDict,
+from typing import (TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Optional, Tuple, TypedDict, get_args,
                     Union)
 
 import numpy as np
@@ -174,6 +174,10 @@ def preset_number(preset: Preset) -> int:
     options = Options()
     set_option(options, "preset", preset)
     return int(options.preset)
+
+
+def preset_name(number: int) -> str:
+    return next(name for name in get_args(Preset) if preset_number(name) == number)
 
 
 def set_device(options: Options, device: str, threads: int | None, stream: int | None,
