@@ -13,10 +13,11 @@ program, which is installed where it is missing:
   paraview  the plugin in ParaView (python3-paraview and xvfb of Debian, 1.2 GB)
   vtk       vtkCusziReader in VTK (from PyPI, 0.8 GB, in build/vtk-env)
   adios2    the operator plugin in bpls (built of ADIOS2's sources from PyPI in 3 minutes, in build/bpls)
+  virtual   virtual Zarr by kerchunk, VirtualiZarr and Icechunk (from PyPI, 0.5 GB, in build/virtual-env)
 USAGE
 }
 
-doors=(paraview vtk adios2)
+doors=(paraview vtk adios2 virtual)
 [[ ${1-} != -h && ${1-} != --help ]] || { usage; exit 0; }
 [[ $# -ge 1 ]] || { usage >&2; exit 1; }
 build=$(cd "$1" && pwd)
@@ -85,6 +86,15 @@ test_adios2() {
     make_bpls "$root/build/bpls"
     PATH=$root/build/bpls/bin:$PATH "$root/scripts/test_python.sh" "$build" adios2/plugin 2>&1 | tee "$scratch/adios2.log"
     ! grep -q skipped "$scratch/adios2.log"
+}
+
+test_virtual() {
+    local python
+    python=$("$root/scripts/python_env.sh" "$root/tests/virtual/requirements.txt" "$root/build/virtual-env")
+    package "$scratch/package"
+    PYTHONPATH=$scratch/package:$root/tests/python "$python" "$root/tests/python/test_virtual.py" 2>&1 |
+        tee "$scratch/virtual.log"
+    ! grep -q skipped "$scratch/virtual.log"
 }
 
 for door in "${doors[@]}"; do

@@ -1,7 +1,11 @@
-"""Tests of the codecs of Zarr, as they are installed."""
+"""Tests of the codecs of Zarr, as they are installed.
+
+CUSZI_SOURCE is the project's folder.
+"""
 
 import asyncio
 import json
+import os
 import tempfile
 import unittest
 import warnings
@@ -38,6 +42,27 @@ class ZarrTest(unittest.TestCase):
                     stored = self.create(a, chunks, cuszi.Zarr(abs=1e-2))
                     self.assertEqual((stored.shape, stored.dtype), (shape, a.dtype.newbyteorder("=")))
                     self.assertLessEqual(np.abs(stored[...] - a).max(), 1e-2)
+
+    def test_the_sample_of_the_registration(self):
+        i, j = np.mgrid[0:12, 0:20]
+        a = (np.sin(i / 5) * np.cos(j / 7)).astype("f4")
+        a[3, 4] = 1e20
+        sample = Path(os.environ["CUSZI_SOURCE"]) / "packaging/registrations/zarr/codecs/cuszi/sample_data/waves.zarr"
+        b = zarr.open_array(sample, mode="r")[...]
+        self.assertLessEqual(np.abs(b - a).max(), 1e-3)
+        self.assertEqual(b[3, 4], a[3, 4])
+
+    def test_configurations_of_1_0_are_read(self):
+        for configuration in ({"abs": 0.01, "preset": "ratio"}, {"abs": 0, "preset": "fast", "fill": []},
+                              {"pw_rel": 1e-3, "preset": "balanced", "fill": [1e20, -5.0], "strict": True},
+                              {"abs_or_pw_rel": 0.01, "pw": 1e-3, "preset": "zfp"},
+                              {"abs_and_pw_rel": 0.01, "pw": 1e-3, "preset": "cuszi", "fill": [0.0]}):
+            with self.subTest(configuration=configuration):
+                for name in ("cuszi", "numcodecs.cuszi"):
+                    codec = cuszi.Zarr.from_dict({"name": name, "configuration": configuration})
+                    self.assertEqual(codec.to_dict(), {"name": "cuszi", "configuration": configuration})
+                old = numcodecs.get_codec({"id": "cuszi", **configuration})
+                self.assertLessEqual(configuration.items(), old.get_config().items())
 
     def test_arrays_without_axes_or_values(self):
         for shape, chunks in [((), ()), ((0, 40), (8, 40)), ((5, 0), (5, 8))]:

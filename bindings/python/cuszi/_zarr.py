@@ -85,7 +85,7 @@ class Zarr(ArrayBytesCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Zarr:
-        if data["name"] != _NAME:
+        if data["name"].removeprefix("numcodecs.") != _NAME:  # VirtualiZarr's name
             raise ValueError(f"expected the codec {_NAME!r}, not {data['name']!r}")
         return cls(**data["configuration"])
 
