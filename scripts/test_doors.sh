@@ -14,10 +14,11 @@ program, which is installed where it is missing:
   vtk       vtkCusziReader in VTK (from PyPI, 0.8 GB, in build/vtk-env)
   adios2    the operator plugin in bpls (built of ADIOS2's sources from PyPI in 3 minutes, in build/bpls)
   virtual   virtual Zarr by kerchunk, VirtualiZarr and Icechunk (from PyPI, 0.5 GB, in build/virtual-env)
+  readers   compressed NetCDF files in CDO, NCO, R and Octave (cdo, nco, r-cran-ncdf4 and octave of Debian, 0.9 GB)
 USAGE
 }
 
-doors=(paraview vtk adios2 virtual)
+doors=(paraview vtk adios2 virtual readers)
 [[ ${1-} != -h && ${1-} != --help ]] || { usage; exit 0; }
 [[ $# -ge 1 ]] || { usage >&2; exit 1; }
 build=$(cd "$1" && pwd)
@@ -95,6 +96,16 @@ test_virtual() {
     PYTHONPATH=$scratch/package:$root/tests/python "$python" "$root/tests/python/test_virtual.py" 2>&1 |
         tee "$scratch/virtual.log"
     ! grep -q skipped "$scratch/virtual.log"
+}
+
+test_readers() {
+    local python
+    install cdo nco r-cran-ncdf4 octave
+    python=$("$root/scripts/python_env.sh" "$root/tests/python/requirements.txt" "$root/build/python-env")
+    package "$scratch/package"
+    CUSZI=$scratch/prefix/bin/cuszi HDF5_PLUGIN_PATH=$scratch/package/cuszi/plugin \
+        "$python" "$root/tests/python/test_readers.py" 2>&1 | tee "$scratch/readers.log"
+    ! grep -q skipped "$scratch/readers.log"
 }
 
 for door in "${doors[@]}"; do
