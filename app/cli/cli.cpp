@@ -13,6 +13,7 @@
 #include "app/cli/help.hpp"
 #include "app/cli/option_groups.hpp"
 #include "app/cli/standard_streams.hpp"
+#include "codec/archive/append.hpp"
 #include "codec/files/field_path.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/io/byte_source.hpp"
@@ -192,6 +193,12 @@ FieldSettings take_settings(const CLI::App& app, const Parsed& parsed, bool enou
   return settings;
 }
 
+/// Whether the bound is that of the archive to append to.
+bool continues_archive(const CLI::App& app, const CompressOptions& options) {
+  return options.append && !is_given(app, "error-bound") && !is_given(app, "target") &&
+         std::filesystem::exists(*options.append);
+}
+
 void add_compress(CLI::App& program, Parsed& parsed) {
   CompressOptions& options = parsed.compress;
   CLI::App& app = add_command(
@@ -208,6 +215,7 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "  cuszi compress file.nc:TEMPERATURE -e 1e-3 -o T.cuszi\n"
       "  cuszi compress file.nc -e 1e-3 --bound T=abs:0.01 -o file.cuszi.nc\n"
       "  cuszi compress *.f32 -e 1e-4 -o archives/ --json\n"
+      "  cuszi compress step_1x512x512.f32 --append run.cuszi\n"
       "  cuszi compress -r SDRBENCH-Hurricane-100x500x500 -e 1e-3 --verify --rm\n"
       "  approximate | cuszi compress - -d 512x512x512 -t f32 -m abs -e 0.01 > field.cuszi");
   add_inputs(app, "INPUT", parsed.inputs,
@@ -225,11 +233,17 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "T=abs-or-pwrel:0.01,1e-3; repeatable; without -e, other variables are copied unchanged",
       [&parsed](const Words& texts) { parsed.variable_bounds = texts; });
   add_output_options(app, options.output, options.run);
+  app.add_option("--append", options.append,
+                 "Add the fields to an archive along the slowest axis, by default within its bound")
+      ->type_name("ARCHIVE")
+      ->group(group::files)
+      ->excludes("--output");
   app.add_flag("--rm", options.remove_inputs,
                "Remove each input once its archive is verified; needs --verify")
       ->group(group::safety)
       ->needs("--verify")
-      ->excludes("--keep");
+      ->excludes("--keep")
+      ->excludes("--append");
   add_report_options(app, options.run);
   add_verbose_option(app, options.run);
   app.callback([&app, &parsed, &options] {
@@ -243,7 +257,9 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       throw UsageError("--target-miss needs --target");
     }
     take_bound_field(app, options.bound_field, parsed.asked);
-    options.settings = take_settings(app, parsed, options.bounds_alone);
+    const bool continues = continues_archive(app, options);
+    options.settings = take_settings(app, parsed, options.bounds_alone || continues);
+    if (continues) continue_settings(*options.append, options.settings);
     for (const VariableBound& each : options.bounds) {
       refuse_by_zfp(options.settings.frame.predictor.id, each.asked.mode, "--bound");
     }

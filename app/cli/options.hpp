@@ -41,6 +41,7 @@ struct CompressOptions {
   std::vector<std::string> folders;  ///< searched for inputs
   std::vector<std::string> lists;    ///< of inputs
   std::optional<std::string> output;
+  std::optional<std::string> append;  ///< archive that gets the fields as members
   FieldOptions field;
   FieldSettings settings;
   std::optional<Target> target;  ///< replaces the bound

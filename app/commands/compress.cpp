@@ -12,6 +12,7 @@
 #include "app/report/failure.hpp"
 #include "app/report/progress.hpp"
 #include "app/report/report.hpp"
+#include "codec/archive/append.hpp"
 #include "codec/files/input_field.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "codec/quality/target_search.hpp"
@@ -41,18 +42,19 @@ class Compression {
   /// Removes an archive that violates the bound or misses a target. A failure's report goes to
   /// `known`.
   void run(Json& known) {
-    OutputFile file(output_, file_of(input_), options_.run.force);
+    std::optional<OutputFile> file;
+    if (!options_.append) file.emplace(output_, file_of(input_), options_.run.force);
     {
       Progress progress(input_, bytes_of_work(), !options_.run.quiet);
       plan_reading();
       if (options_.target) {
         compress_to_target(progress);
-      } else if (file.is_stream() && (options_.verify || options_.strict)) {
+      } else if (!file || (file->is_stream() && (options_.verify || options_.strict))) {
         compress_to_memory(progress);
       } else if (options_.verify) {
-        compress_and_verify(file, progress);
+        compress_and_verify(*file, progress);
       } else {
-        compress_to(file, settings_, progress);
+        compress_to(*file, settings_, progress);
       }
     }
     field_.expect_unchanged();
@@ -69,7 +71,8 @@ class Compression {
   ByteCount archive_bytes() const { return result_.archive_bytes; }
 
  private:
-  void finish(OutputFile& file) {
+  /// Without a file, appends.
+  void finish(std::optional<OutputFile>& file) {
     if (options_.strict) refuse(spoiling(result_.warnings, fill_option));
     if (meter_) {
       require_within_bound(*meter_, field_.layout().dims,
@@ -81,9 +84,10 @@ class Compression {
           "target {} not met; no archive was written (--target-miss ok writes the nearest one)",
           to_string(*options_.target)));
     }
-    if (!held_.empty()) file.write(held_);
-    file.commit();
-    if (removable_) remove_input(file);
+    if (!file) return append_member(output_, held_);
+    if (!held_.empty()) file->write(held_);
+    file->commit();
+    if (removable_) remove_input(*file);
   }
 
   /// Whether a warned-of problem may spoil the values.
@@ -269,11 +273,14 @@ ExitCode execute(const CompressOptions& options) {
   std::vector<std::string> others = options.lists;
   if (options.bound_field.path) others.push_back(file_of(*options.bound_field.path));
   OutputPlan outputs(files, options.folders, options.output, others);
+  if (options.append) refuse_among(identities_of(files), *options.append);
   if (options.output)
     refuse_foreign_name(*options.output, "the output is an archive", "name it .cuszi");
   std::map<std::string, std::string> output_of;
   for (const std::string& input : options.inputs) {
-    const std::string output = outputs.claim(file_of(input), archive_name(field_path(input)));
+    const std::string output = options.append
+                                   ? *options.append
+                                   : outputs.claim(file_of(input), archive_name(field_path(input)));
     if (options.remove_inputs) require_lasting_output(output);
     output_of[input] = output;
   }
@@ -283,7 +290,7 @@ ExitCode execute(const CompressOptions& options) {
   const auto compress = [&](const std::string& input, Json& known) {
     const Stopwatch clock;
     Compression compression(options, backends, input, output_of.at(input));
-    outputs.make_room_for(output_of.at(input));
+    if (!options.append) outputs.make_room_for(output_of.at(input));
     compression.run(known);
     totals.add({compression.field_bytes(), compression.archive_bytes(), clock.seconds()});
   };

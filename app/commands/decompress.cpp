@@ -59,6 +59,7 @@ class Decompression {
     }
     if (original_) original_->expect_unchanged();
     file.commit();
+    warn_of_unfinished(reader_, archive_);
     tell(output, known);
   }
 

@@ -115,8 +115,11 @@ Inspection look_into(const std::string& archive) {
     reader.read_amendment();
     result.parts["amendment"] = amendment->exact_bytes + amendment->inner_bytes;
   }
+  if (reader.unfinished_bytes() != 0) result.parts["unfinished"] = reader.unfinished_bytes();
+  warn_of_unfinished(reader, archive);
   result.layout = describe_layout(reader.header(), reader.amendment());
-  result.report = report_on(reader.header(), summary, reader.bytes_read());
+  result.layout["members"] = reader.members();
+  result.report = report_on(reader.header(), summary, reader.bytes_read() + reader.bytes_skipped());
   result.report.archive = archive;
   return result;
 }

@@ -23,6 +23,7 @@ Report listed(const std::string& archive) {
     summary.add(frame.header, frame.shape.points(), 0, 0);
   }
   reader.finish();
+  warn_of_unfinished(reader, archive);
   Report report = report_on(reader.header(), summary, reader.bytes_read() + reader.bytes_skipped());
   report.archive = archive;
   return report;

@@ -26,7 +26,8 @@ Report restored(const std::string& archive, Backends& backends, const RunOptions
   forget.counts_exceptions = true;
   forget.memory_limit = run.memory_limit;
   const FieldSummary summary = restore_field(backends, reader, times, forget);
-  Report report = report_on(reader.header(), summary, reader.bytes_read());
+  warn_of_unfinished(reader, archive);
+  Report report = report_on(reader.header(), summary, reader.bytes_read() + reader.bytes_skipped());
   report.archive = archive;
   report.device = backends.last_name();
   report.decompress_seconds = times.seconds();

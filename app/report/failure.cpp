@@ -80,6 +80,11 @@ void tell_failure_of(const std::string& file, const Failure& failure, Json known
   }
 }
 
+void warn_of_unfinished(const ArchiveReader& reader, const std::string& archive) noexcept {
+  const std::string warning = reader.unfinished_warning();
+  if (!warning.empty()) tell_warning(archive + ": " + warning);
+}
+
 void tell_losses(const Backends& backends) noexcept {
   for (const std::string& line : backends.losses()) tell_warning(line);
 }

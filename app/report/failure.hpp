@@ -8,6 +8,7 @@
 #include "app/cli/cli.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/options.hpp"
+#include "codec/archive/archive_reader.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/units.hpp"
@@ -38,6 +39,9 @@ void tell_failure_of(const std::string& file, const Failure& failure, Json known
 
 /// Printed even if quiet.
 void tell_warning(std::string_view line) noexcept;
+
+/// Warns if bytes of the archive's last member were passed over.
+void warn_of_unfinished(const ArchiveReader& reader, const std::string& archive) noexcept;
 
 /// Warns of dropped devices.
 void tell_losses(const Backends& backends) noexcept;

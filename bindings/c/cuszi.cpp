@@ -12,6 +12,7 @@
 #include "bindings/c/context.hpp"
 #include "bindings/c/options.hpp"
 #include "bindings/c/single_call.hpp"
+#include "codec/archive/append.hpp"
 #include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
@@ -236,11 +237,18 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   const Workload work = run.is_weighed() ? work_on(bytes) : Workload::in_device_memory();
   Backends& backends = context.backends(run.choice(), work);
   restore_field(backends, reader, preview, times, users);
-  if (preview.stride() == 1 && !preview.has_box()) {
+  if (preview.stride() == 1 && !preview.has_box() && reader.members() == 1) {
     const FieldLayout layout{reader.header().dtype, reader.header().plan.dims};
     remember(options, layout, bytes, room.first(layout.field_bytes()));
   }
-  context.set_warning(context.new_losses());
+  context.set_warning(joined(reader.unfinished_warning(), context.new_losses()));
+}
+
+void append(const char* path, const void* archive, std::size_t size) {
+  const Bytes given = memory("archive", archive, size);
+  std::vector<std::byte> member(size);
+  copy_memory(given, member);
+  append_member(&required("path", path), member);
 }
 
 /// The member's own, else the call's, with the call's threads.
@@ -486,6 +494,12 @@ cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t
                              cuszi_info* info) {
   if (context == nullptr) return CUSZI_BAD_USAGE;
   return context->call([&] { cuszi::api::read_info(archive, size, info); });
+}
+
+cuszi_status cuszi_append(cuszi_context* context, const char* path, const void* archive,
+                          size_t size) {
+  if (context == nullptr) return CUSZI_BAD_USAGE;
+  return context->call([&] { cuszi::api::append(path, archive, size); });
 }
 
 cuszi_status cuszi_decompress(cuszi_context* context, const cuszi_options* options,

@@ -15,7 +15,7 @@ module cuszi
   implicit none
   private
 
-  public :: cuszi_compress, cuszi_decompress, cuszi_decompress_new, cuszi_read_info, cuszi_version
+  public :: cuszi_append, cuszi_compress, cuszi_decompress, cuszi_decompress_new, cuszi_read_info, cuszi_version
   public :: cuszi_context, cuszi_info, cuszi_options
   public :: cuszi_ok, cuszi_bad_usage, cuszi_bad_input, cuszi_bad_archive, cuszi_bad_bound, cuszi_no_device, &
             cuszi_no_room, cuszi_no_memory, cuszi_internal
@@ -109,7 +109,25 @@ contains
     text = text_of(c_version())
   end function cuszi_version
 
-  !> Reads metadata; 512 bytes of the archive suffice.
+  !> Adds an archive to a file of archives, which is created if need be, and syncs it. They are one
+  !> field, stacked along the last axis: of one kind, and of equal shapes before that axis.
+  subroutine cuszi_append(path, archive, stat, errmsg)
+    character(*), intent(in) :: path
+    integer(int8), intent(in), contiguous, target :: archive(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(cuszi_context) :: context
+    type(outcome) :: ended
+
+    call begin(context, ended)
+    if (ended%status == cuszi_ok) then
+      call take(c_append(context%handle, trim(path)//c_null_char, c_loc(archive), size(archive, kind=c_size_t)), &
+                context, ended)
+    end if
+    call finish(ended, stat, errmsg)
+  end subroutine cuszi_append
+
+  !> Reads metadata; 512 bytes of an archive that was not appended to suffice.
   subroutine cuszi_read_info(archive, info, stat, errmsg)
     integer(int8), intent(in), contiguous, target :: archive(:)
     type(cuszi_info), intent(out) :: info

@@ -182,6 +182,14 @@ module cuszi_c_api
       integer(c_int) :: status
     end function c_compress
 
+    function c_append(context, path, archive, size) bind(C, name='cuszi_append') result(status)
+      import :: c_char, c_int, c_ptr, c_size_t
+      type(c_ptr), value :: context, archive
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_size_t), value :: size
+      integer(c_int) :: status
+    end function c_append
+
     function c_read_info(context, archive, size, info) bind(C, name='cuszi_read_info') result(status)
       import :: c_int, c_ptr, c_size_t, cuszi_c_info
       type(c_ptr), value :: context, archive

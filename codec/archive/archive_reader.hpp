@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "codec/archive/archive_members.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
@@ -37,15 +40,16 @@ struct AmendmentParts {
   std::vector<std::byte> inner;
 };
 
-/// Reads an archive; of an amended one, the base's frames and the amendment. Functions throw
-/// ArchiveError on damage and allocate no more than the input justifies.
+/// Reads an archive; of an amended one, the base's frames and the amendment. Members of a file are
+/// one field; in device memory and in pipes, there is one member. Functions throw ArchiveError on
+/// damage and allocate no more than the input justifies.
 class ArchiveReader {
  public:
   /// Checks claimed frames and values against the size of `source`, if known. `source` must outlive
   /// the reader.
   explicit ArchiveReader(ByteSource& source) : ArchiveReader(source, Claims::checked) {}
 
-  /// Reads only the header; the rest of the archive may be absent.
+  /// Reads only the headers; the rest of the archive may be absent.
   static ArchiveHeader header_of(ByteSource& source) {
     return ArchiveReader(source, Claims::unchecked).header_;
   }
@@ -57,6 +61,15 @@ class ArchiveReader {
   /// Requires amendment().
   AmendmentParts read_amendment();
 
+  std::size_t members() const { return std::max<std::size_t>(members_.size(), 1); }
+  /// Whether the footers are those of whole members.
+  bool is_whole() const { return is_whole_; }
+  /// Bytes after the last whole member, of one whose writer was stopped. They are not read.
+  ByteCount unfinished_bytes() const { return unfinished_bytes_; }
+  /// One line; empty without unfinished bytes.
+  std::string unfinished_warning() const;
+
+  /// Of all members.
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
 
@@ -76,7 +89,7 @@ class ArchiveReader {
   /// Reads the next frame; its header lists only the wanted levels.
   ArchiveFrame next_frame(const LevelsWanted& wanted = all_levels);
 
-  /// Checks the footer and that nothing follows; call last. Returns the footer's size.
+  /// Checks the last footer and that nothing follows; call last. Returns the size of all footers.
   ByteCount finish();
 
   /// Whether frame() has random access.
@@ -91,23 +104,41 @@ class ArchiveReader {
 
  private:
   enum class Claims { checked, unchecked };
+  struct FramePlace {
+    ByteCount start;
+    ByteCount bytes;
+  };
 
   ArchiveReader(ByteSource& source, Claims claims);
+  /// Reads the member alone that begins at `start`, where the source is.
+  ArchiveReader(ByteSource& source, ByteCount start);
+  void read_header();
   void expect_frames_in(ByteCount bytes) const;
+  void find_members();
+  std::vector<ArchiveMember> walked_members();
+  ArchiveMember walk();
+  void leave_member();
   ByteSource& begin(ByteSource& source);
   ByteCount end() const;
   std::vector<std::byte> take(ByteCount size, const char* what);
   ByteCount leave(ByteCount wanted, ByteCount size, const char* what);
   void move_to(ByteCount position);
   void skip(ByteCount size);
-  const std::vector<ByteCount>& frame_starts();
+  void take_footer();
+  const std::vector<FramePlace>& frame_places();
+  void add_places(ByteCount start, const std::vector<ByteCount>& frame_bytes);
 
+  std::vector<ArchiveMember> members_;  ///< if several
+  std::size_t member_ = 0;              ///< of the next frame
+  bool is_whole_ = false;
+  ByteCount unfinished_bytes_ = 0;
   std::optional<Amendment> amendment_;
   ByteCount base_end_ = 0;  ///< if amended
   bool is_amendment_read_ = false;
   std::vector<std::byte> piped_;
   std::unique_ptr<ByteSource> whole_;  ///< replaces the pipe
   std::vector<std::byte> begin_;       ///< without prefix
+  ByteCount start_ = 0;
   ByteCount bytes_read_ = 0;
   ByteCount position_ = 0;
   ByteSource& source_;
@@ -115,9 +146,10 @@ class ArchiveReader {
   ArchiveHeader header_;
   bool leaves_payloads_ = false;
   ByteCount bytes_skipped_ = 0;
+  ByteCount footer_bytes_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<ByteCount> frame_bytes_;   ///< read in order
-  std::vector<ByteCount> frame_starts_;  ///< with the last end, from the footer
+  std::vector<ByteCount> frame_bytes_;    ///< of the member, read in order
+  std::vector<FramePlace> frame_places_;  ///< from the footers
 };
 
 }  // namespace cuszi

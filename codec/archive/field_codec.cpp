@@ -40,7 +40,7 @@ std::optional<int> threads_for(Backend& backend, std::uint64_t points) {
 }
 
 ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
-  return plan.frame_dims(0).count() * size_of(dtype);
+  return plan.largest_frame().count() * size_of(dtype);
 }
 
 std::string text_of(const FrameShape& shape) {

@@ -241,13 +241,4 @@ std::vector<std::string> fields_in(const std::string& file) {
 
 std::string file_of(const std::string& name) { return field_path(name).file; }
 
-FillValues joined(FillValues fills, const FillValues& more) {
-  for (std::size_t i = 0; i < more.count; ++i) {
-    const double value = more.values.at(i);
-    const auto* const end = fills.values.begin() + fills.count;
-    if (std::find(fills.values.cbegin(), end, value) == end) fills.add(value);
-  }
-  return fills;
-}
-
 }  // namespace cuszi

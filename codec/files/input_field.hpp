@@ -42,7 +42,4 @@ std::vector<std::string> fields_in(const std::string& file);
 
 std::string file_of(const std::string& name);
 
-/// The union, `fills` first. Throws UsageError if too large.
-FillValues joined(FillValues fills, const FillValues& more);
-
 }  // namespace cuszi

@@ -105,9 +105,14 @@ std::vector<std::byte> write_archive_header(const ArchiveHeader& header) {
 }
 
 bool begins_archive(Bytes bytes) {
+  return bytes.size() >= magic.size() && may_begin_archive(bytes);
+}
+
+bool may_begin_archive(Bytes bytes) {
   const Bytes expected = std::as_bytes(std::span(magic));
-  return bytes.size() >= expected.size() &&
-         std::equal(expected.begin(), expected.end(), bytes.begin());
+  const std::size_t known = std::min(bytes.size(), expected.size());
+  return std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(known),
+                    expected.begin());
 }
 
 ByteCount read_archive_prefix(Bytes prefix) {
@@ -169,12 +174,11 @@ ByteCount read_archive_trailer(Bytes trailer) {
   return size;
 }
 
-std::vector<ByteCount> read_archive_footer(Bytes footer, std::uint64_t frames) {
+std::vector<ByteCount> read_archive_footer(Bytes footer) {
   const ByteCount body_bytes = footer.size() - archive_trailer_bytes;
   ByteReader in(checked_body(footer.first(body_bytes), "the footer"), "the footer");
   std::vector<ByteCount> sizes;
-  for (std::uint64_t i = 0; i < frames; ++i) sizes.push_back(in.varint());
-  in.expect_end();
+  while (in.remaining() != 0) sizes.push_back(in.varint());
   return sizes;
 }
 

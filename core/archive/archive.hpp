@@ -37,6 +37,9 @@ inline constexpr std::uint16_t format_version = 1;
 /// The prefix: magic, version and the header's size.
 inline constexpr ByteCount archive_prefix_bytes = 12;
 
+/// Of a header with its prefix.
+inline constexpr ByteCount most_header_bytes = 512;
+
 /// With prefix and hash.
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
 
@@ -55,6 +58,8 @@ std::vector<std::byte> write_header(Bytes body);
 Bytes read_header_body(Bytes bytes);
 
 bool begins_archive(Bytes bytes);
+/// As begins_archive(), of a file's first bytes, which may be fewer than the magic.
+bool may_begin_archive(Bytes bytes);
 
 /// Returns the size of the header that follows. Throws ArchiveError if this is not an archive.
 ByteCount read_archive_prefix(Bytes prefix);
@@ -71,7 +76,7 @@ std::vector<std::byte> write_archive_footer(const std::vector<ByteCount>& frame_
 /// Returns the footer's size, trailer included. Throws ArchiveError.
 ByteCount read_archive_trailer(Bytes trailer);
 
-/// Returns the size of each frame. Throws ArchiveError.
-std::vector<ByteCount> read_archive_footer(Bytes footer, std::uint64_t frames);
+/// Returns the size of each frame, as many as the footer holds. Throws ArchiveError.
+std::vector<ByteCount> read_archive_footer(Bytes footer);
 
 }  // namespace cuszi

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
+
+#include "core/base/error.hpp"
 
 namespace cuszi {
 
@@ -15,15 +19,45 @@ ByteCount usual_frame_bytes(ByteCount field_bytes) {
 
 }  // namespace
 
+FieldCuts FieldCuts::stacked(std::vector<FieldCuts> fields) {
+  FieldCuts all = fields.front();
+  const auto stack = std::make_shared<Stack>();
+  stack->first_frames.push_back(0);
+  stack->first_slices.push_back(0);
+  for (const FieldCuts& field : fields) {
+    stack->first_frames.push_back(stack->first_frames.back() + field.frames());
+    stack->first_slices.push_back(stack->first_slices.back() + field.dims[0]);
+  }
+  std::array<std::uint64_t, Dims::max_rank> extents{};
+  std::ranges::copy(all.dims.extents(), extents.begin());
+  extents[0] = stack->first_slices.back();
+  const auto dims = Dims::make(std::span(extents).first(all.dims.extents().size()));
+  if (!dims) throw ArchiveError("the members have more values than a field can");
+  all.dims = *dims;
+  stack->fields = std::move(fields);
+  all.stack = stack;
+  return all;
+}
+
+std::size_t FieldCuts::Stack::field_of(std::uint64_t i) const {
+  const auto behind = std::ranges::upper_bound(first_frames, i);
+  return static_cast<std::size_t>(behind - first_frames.begin()) - 1;
+}
+
 std::uint64_t FieldCuts::frames_per_axis() const { return ceil_div(dims[axis], height); }
 
 std::uint64_t FieldCuts::frames() const {
+  if (stack) return stack->first_frames.back();
   std::uint64_t count = frames_per_axis();
   for (int i = 0; i < axis; ++i) count *= dims[i];
   return count;
 }
 
 Dims FieldCuts::frame_dims(std::uint64_t i) const {
+  if (stack) {
+    const std::size_t field = stack->field_of(i);
+    return stack->fields[field].frame_dims(i - stack->first_frames[field]);
+  }
   std::array<std::uint64_t, Dims::max_rank> extents{1, 1, 1, 1};
   const std::uint64_t first = first_slice(i);
   for (int a = axis; a < dims.rank(); ++a) {
@@ -33,12 +67,26 @@ Dims FieldCuts::frame_dims(std::uint64_t i) const {
   return *Dims::make(std::span(extents).first(static_cast<std::size_t>(dims.rank())));
 }
 
+Dims FieldCuts::largest_frame() const {
+  if (!stack) return frame_dims(0);
+  return std::ranges::max(stack->fields, {},
+                          [](const FieldCuts& field) { return field.frame_dims(0).count(); })
+      .frame_dims(0);
+}
+
 FieldCuts FieldCuts::only(std::uint64_t i) const {
   const Dims one = frame_dims(i);
-  return {one, axis, one[axis]};
+  const int cut = stack ? stack->fields[stack->field_of(i)].axis : axis;
+  return {one, cut, one[cut]};
 }
 
 std::array<std::uint64_t, Dims::max_rank> FieldCuts::origin(std::uint64_t i) const {
+  if (stack) {
+    const std::size_t field = stack->field_of(i);
+    auto within = stack->fields[field].origin(i - stack->first_frames[field]);
+    within[0] += stack->first_slices[field];
+    return within;
+  }
   std::array<std::uint64_t, Dims::max_rank> origin{};
   origin.at(static_cast<std::size_t>(axis)) = first_slice(i);
   std::uint64_t slower = i / frames_per_axis();
@@ -50,9 +98,12 @@ std::array<std::uint64_t, Dims::max_rank> FieldCuts::origin(std::uint64_t i) con
 }
 
 std::uint64_t FieldCuts::first_value(std::uint64_t i) const {
-  std::uint64_t slice = 1;
-  for (int a = axis + 1; a < dims.rank(); ++a) slice *= dims[a];
-  return (i / frames_per_axis() * dims[axis] + first_slice(i)) * slice;
+  const auto first = origin(i);
+  std::uint64_t value = 0;
+  for (int a = 0; a < dims.rank(); ++a) {
+    value = value * dims[a] + first.at(static_cast<std::size_t>(a));
+  }
+  return value;
 }
 
 FieldCuts plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish,

@@ -84,6 +84,15 @@ void FillValues::add(double value) {
   values.at(count++) = value;
 }
 
+FillValues joined(FillValues fills, const FillValues& more) {
+  for (std::size_t i = 0; i < more.count; ++i) {
+    const double value = more.values.at(i);
+    const auto* const end = fills.values.begin() + fills.count;
+    if (std::find(fills.values.cbegin(), end, value) == end) fills.add(value);
+  }
+  return fills;
+}
+
 Mask expand(const FrameMask& from, const Dims& dims, DType dtype) {
   Mask mask;
   if (!from.any()) return mask;

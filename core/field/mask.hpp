@@ -23,6 +23,9 @@ struct FillValues {
   void add(double value);
 };
 
+/// The union, `fills` first. Throws UsageError if too large.
+FillValues joined(FillValues fills, const FillValues& more);
+
 /// NC_FILL_FLOAT and NC_FILL_DOUBLE.
 inline constexpr double netcdf_fill_value = 9.9692099683868690e+36;
 

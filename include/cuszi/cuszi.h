@@ -319,7 +319,13 @@ CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_option
 /* PSNR in dB (infinite if lossless) or ratio of the last cuszi_compress() to a target; else NaN. */
 CUSZI_API double cuszi_reached(const cuszi_context* context);
 
-/* Reads the header; the first 512 bytes of an archive suffice. */
+/* Adds an archive to a file of archives, which is created if need be, and syncs it: its members, of
+ * one type and of equal extents behind the slowest axis, are one field, stacked along that axis. A
+ * stopped call leaves the file readable as before. Concurrent calls wait for each other. */
+CUSZI_API cuszi_status cuszi_append(cuszi_context* context, const char* path, const void* archive,
+                                    size_t size);
+
+/* Reads the headers. The first 512 bytes suffice for an archive of one member. */
 CUSZI_API cuszi_status cuszi_read_info(cuszi_context* context, const void* archive, size_t size,
                                        cuszi_info* info);
 

@@ -20,6 +20,13 @@ _CODERS = (huffman, ans)
 def decode(archive):
     """The values of an archive's field, an array of its dims."""
     reader = Reader(archive)
+    members = []
+    while not members or reader.at < len(reader.data):
+        members.append(_read_member(reader))
+    return np.concatenate(members)
+
+
+def _read_member(reader):
     assert reader.take(8) == b"\x89CUSZI\r\n"
     assert reader.u16() == 1
     body = Reader(_hashed(reader, reader.u16()))
@@ -82,7 +89,6 @@ def _check_footer(reader, sizes):
     assert reader.u64() == hash_of(body)
     assert reader.u64() == len(body) + 20
     assert reader.take(4) == b"CUSZ"
-    reader.end()
 
 
 def _read_frame(reader, header, number):

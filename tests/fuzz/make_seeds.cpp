@@ -30,6 +30,7 @@ int main(int argc, char** argv) try {
   std::filesystem::create_directories(folder);
   for (const SampleArchive& seed : cuszi::test::seed_archives()) write(folder, seed);
   for (const SampleArchive& seed : cuszi::test::claiming_archives()) write(folder, seed);
+  write(folder, cuszi::test::members_archive());
   return EXIT_SUCCESS;
 } catch (const std::exception& error) {
   std::cerr << "make_seeds: " << error.what() << '\n';

@@ -57,6 +57,9 @@ class FortranTest(Prefix):
                                        env={"LD_LIBRARY_PATH": str(self.libraries)})
                 self.assertEqual("An array temporary was created" in ended.stderr, copies, ended.stderr)
 
+    def test_members(self):
+        self.check("members")
+
     def test_bounds_targets_and_options(self):
         self.check("qualities")
 

@@ -230,11 +230,9 @@ std::vector<std::byte> decode_amended(const Amendment& amendment, ByteReader& in
   return values;
 }
 
-}  // namespace
-
-std::vector<std::byte> decode(Bytes archive) {
+/// Section 1.3.
+std::vector<std::byte> decode_member(ByteReader& in) {
   std::vector<std::byte> all;
-  ByteReader in(archive, "the archive");
   const Bytes body = in.take(read_archive_prefix(in.take(archive_prefix_bytes)));
   if (const auto amendment = read_amended_header(body)) return decode_amended(*amendment, in);
   const ArchiveHeader header = read_archive_header(body);
@@ -253,7 +251,21 @@ std::vector<std::byte> decode(Bytes archive) {
     frame_bytes.push_back(before - in.remaining());
   }
   const std::vector<std::byte> footer = write_archive_footer(frame_bytes);
-  if (!std::ranges::equal(in.rest(), footer)) throw ArchiveError("the footer is wrong");
+  if (!std::ranges::equal(in.take(footer.size()), footer)) {
+    throw ArchiveError("the footer is wrong");
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::byte> decode(Bytes archive) {
+  std::vector<std::byte> all;
+  ByteReader in(archive, "the archive");
+  do {
+    const std::vector<std::byte> values = decode_member(in);
+    all.insert(all.end(), values.begin(), values.end());
+  } while (in.remaining() != 0);
   return all;
 }
 

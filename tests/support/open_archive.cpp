@@ -80,6 +80,7 @@ std::vector<std::byte> footer_of(const std::vector<ByteCount>& sizes, const Chan
 OpenArchive::OpenArchive(Bytes archive) {
   MemorySource source(archive);
   ArchiveReader reader(source);
+  if (reader.members() != 1) throw ArchiveError("an archive of several members is not taken apart");
   header = reader.header();
   for (std::uint64_t i = 0; i < reader.frames(); ++i) {
     frames.push_back(open_frame(reader.next_frame()));

@@ -450,6 +450,16 @@ std::vector<SampleArchive> claiming_archives() {
           zfp_claim("zfp-rate", ZfpParams::rate(16, 2, ZfpType<double>::exponent_bits))};
 }
 
+SampleArchive members_archive() {
+  SampleArchive all{"members", {}};
+  for (const std::uint64_t slices : {2U, 1U, 5U}) {
+    const SampleArchive member =
+        sample("member", FieldKind::smooth, {slices, 9, 10}, DType::f32, [](auto&) {});
+    all.archive.insert(all.archive.end(), member.archive.begin(), member.archive.end());
+  }
+  return all;
+}
+
 const std::vector<SampleArchive>& seed_archives() {
   static const std::vector<SampleArchive> all = [] {
     std::vector<SampleArchive> archives = small_archives();

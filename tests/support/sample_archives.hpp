@@ -22,6 +22,9 @@ std::vector<std::byte> packed_archive();
 /// streams that are reversible, of long blocks or of a fixed rate.
 std::vector<SampleArchive> claiming_archives();
 
+/// Several archives, one behind the other, that are one field.
+SampleArchive members_archive();
+
 /// Where a fuzzer may start: archives of at most 2^14 values with every predictor, coder, mode of a
 /// coder, index, kind of frame and mask, type and rank, and those of several frames.
 const std::vector<SampleArchive>& seed_archives();

@@ -221,10 +221,7 @@ TEST_CASE("footers come back") {
     for (std::size_t i = 0; i < frames; ++i) sizes[i] = 100 + i * i * 1'000'003;
     const auto footer = write_archive_footer(sizes);
     CHECK(read_archive_trailer(Bytes(footer).last(archive_trailer_bytes)) == footer.size());
-    CHECK(read_archive_footer(footer, frames) == sizes);
-    CHECK_THROWS_AS(read_archive_footer(footer, frames - 1), ArchiveError);
-    CHECK_THROWS_AS(read_archive_footer(footer, frames + 1), ArchiveError);
-    CHECK_THROWS_AS(read_archive_footer(footer, std::uint64_t{1} << 60), ArchiveError);
+    CHECK(read_archive_footer(footer) == sizes);
   }
 }
 
@@ -236,7 +233,7 @@ TEST_CASE("damaged footers are refused") {
     const auto read = [&] {
       const ByteCount size = read_archive_trailer(Bytes(bytes).last(archive_trailer_bytes));
       if (size != bytes.size()) throw ArchiveError("another size");
-      return read_archive_footer(bytes, 2).size();
+      return read_archive_footer(bytes).size();
     };
     CHECK_THROWS_AS(read(), ArchiveError);
   }

@@ -9,7 +9,7 @@ NumPy arrays, and GPU arrays of CuPy, PyTorch, JAX and other libraries with
 
 import typing as _typing
 
-from ._codec import Info, compress, compress_batch, decompress, decompress_batch, info, room
+from ._codec import Info, append, compress, compress_batch, decompress, decompress_batch, info, room
 from ._errors import (ArchiveError, BoundError, DeviceError, Error, FillWarning, InputError,
                       RoomError, TargetWarning, UsageError)
 from ._errors import Warning as Warning
@@ -36,5 +36,5 @@ del let_hdf5_find_it
 
 __version__ = version()
 __all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
-           "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "compress",
+           "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "append", "compress",
            "compress_batch", "decompress", "decompress_batch", "h5_plugin_path", "info", "room"]

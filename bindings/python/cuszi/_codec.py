@@ -7,6 +7,7 @@ import ctypes
 import functools
 import itertools
 import math
+import os
 import sys
 import threading
 import warnings
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from . import _library, _masks, _memory, _options
 from ._arguments import Real, names_keywords, whole
-from ._errors import ArchiveError, FillWarning, TargetWarning, UsageError
+from ._errors import ArchiveError, FillWarning, TargetWarning, UsageError, Warning
 from ._library import MAX_RANK, Options, Part
 from ._options import Fill, Preset, ValueRange
 
@@ -317,6 +318,69 @@ def compress_batch(fields: Iterable[Any], *, rel: Real | None = None, abs: Real 
     return found if out is not None else [archive.tobytes() for archive in found]
 
 
+def append(path: str | os.PathLike[str], a: npt.ArrayLike | DeviceArray, **options: Any) -> None:
+    """Compress a field and add it to an archive, along the slowest axis.
+
+    A stopped call leaves the archive readable as before. Concurrent calls wait for each other.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A file, which is created if need be.
+    a : array
+        As for ``compress``. Its shape is the archive's but for the slowest axis, or lacks that axis.
+    **options
+        As for ``compress``, without ``out``. An archive that exists gives its bound, if there is none,
+        and its fill values.
+
+    Raises
+    ------
+    ArchiveError if the archive is damaged or of another type or shape; as ``compress``
+
+    Warns
+    -----
+    FillWarning, TargetWarning
+    """
+    begin = _beginning(path)
+    if begin:
+        known = info(begin)
+        a = _of_rank(a, len(known.shape))
+        options["fill"] = (*known.fill, *_options.fill_values(options.get("fill", ())))
+        if all(options.get(name) is None for name in _QUALITIES):
+            options.update(_bound_of(known))
+    archive = np.frombuffer(compress(a, **options), np.uint8)
+    _library.append(os.fsencode(path), archive.ctypes.data, archive.nbytes)
+
+
+def _of_rank(a: Any, rank: int) -> Any:
+    """With the slowest axis if only that lacks."""
+    if not hasattr(a, "ndim"):
+        a = np.asarray(a)
+    return a[None] if a.ndim + 1 == rank else a
+
+
+_QUALITIES = ("rel", "abs", "pw_rel", "abs_or_pw_rel", "abs_and_pw_rel", "psnr", "ratio", "zfp_mode")
+
+
+def _beginning(path: str | os.PathLike[str]) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(512)
+    except FileNotFoundError:
+        return b""
+
+
+def _bound_of(known: Info) -> dict[str, float]:
+    """As keywords of ``compress``."""
+    if known.mode == "pw_rel":
+        return {"pw_rel": known.bound_asked}
+    if known.mode in ("abs_or_pw_rel", "abs_and_pw_rel"):
+        return {known.mode: known.bound_asked, "pw": known.pw}
+    if math.isinf(known.bound):
+        raise UsageError("the archive has no bound to continue with; give one")
+    return {"abs": known.bound}
+
+
 def _with_fills(options: Options, fills: tuple[float, ...]) -> Any:
     """A pointer to such options for fields with these fill values."""
     own = Options.from_buffer_copy(options)
@@ -350,15 +414,18 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
 
 @names_keywords()
 def info(archive: Buffer | DeviceArray) -> Info:
-    """Properties of an archive, of which the first 512 bytes are enough.
+    """Properties of an archive. The first 512 bytes are enough for one that was not appended to.
 
     Raises
     ------
     ArchiveError
     """
     memory = _memory.of_bytes(archive)
-    found = _library.read_info(memory.address, memory.nbytes)
-    return Info(shape=found.field.shape, dtype=_dtype(found.field), bound=_bound(found.bound_absolute),
+    return info_of(_library.read_info(memory.address, memory.nbytes))
+
+
+def info_of(found: _library.ArchiveInfo) -> Info:
+    return Info(shape=found.field.shape, dtype=field_dtype(found.field), bound=_bound(found.bound_absolute),
                 mode=_MODES.get(found.mode, "abs"), bound_asked=found.bound_asked, pw=found.pw_asked,
                 fill=tuple(found.fills[:found.fill_count]), frames=found.frames,
                 frame_axis=found.frame_axis, frame_height=found.frame_height,
@@ -372,11 +439,11 @@ def _bound(absolute: float) -> float:
     return math.inf if absolute == sys.float_info.max else absolute
 
 
-def _dtype(field: _library.Field) -> np.dtype[Any]:
+def field_dtype(field: _library.Field) -> np.dtype[Any]:
     return np.dtype("f4" if field.dtype == _library.F32 else "f8")
 
 
-def _along_axes(box: Any, rank: int) -> tuple[Any, ...]:
+def along_axes(box: Any, rank: int) -> tuple[Any, ...]:
     """What a box takes of each axis."""
     items = box if isinstance(box, tuple) else (box,)
     open_axes = [i for i, item in enumerate(items) if item is Ellipsis]
@@ -391,7 +458,7 @@ def box_in(box: Any, shape: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[i
     """The indices of each axis that ``box`` means in a field of this shape, and the axes that it indexes away."""
     slices = []
     single = []
-    for axis, (item, extent) in enumerate(zip(_along_axes(Ellipsis if box is None else box, len(shape)), shape)):
+    for axis, (item, extent) in enumerate(zip(along_axes(Ellipsis if box is None else box, len(shape)), shape)):
         if isinstance(item, slice):
             first, end, step = item.indices(extent)
             if step != 1:
@@ -478,13 +545,15 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
     found = _library.read_info(memory.address, memory.nbytes)
     field, part, single = _part_of(memory, found.field, box, frame, stride)
     shape = tuple(extent for axis, extent in enumerate(field.shape) if axis not in single)
-    values = np.empty(shape, _dtype(field)) if out is None else out
-    target = _memory.of_field_output(values, shape, _dtype(field), stream)
+    values = np.empty(shape, field_dtype(field)) if out is None else out
+    target = _memory.of_field_output(values, shape, field_dtype(field), stream)
     options = _restoring_options()
     _options.set_device(options, device, threads, stream, (memory, target))
     if memory_limit is not None:
         options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
     _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
+    if text := _library.last_warning():
+        warnings.warn(text, Warning, stacklevel=3)
     return _masks.masked(values, tuple(found.fills[:found.fill_count])) if masked else values
 
 
@@ -512,10 +581,10 @@ def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: 
     """
     memories = [_memory.of_bytes(archive) for archive in archives]
     fields = [_library.part_field(memory.address, memory.nbytes, Part()) for memory in memories]
-    restored = [np.empty(field.shape, _dtype(field)) for field in fields] if out is None else list(out)
+    restored = [np.empty(field.shape, field_dtype(field)) for field in fields] if out is None else list(out)
     if len(restored) != len(fields):
         raise UsageError(f"out has {len(restored)} arrays for {len(fields)} archives")
-    targets = [_memory.of_field_output(values, field.shape, _dtype(field), stream)
+    targets = [_memory.of_field_output(values, field.shape, field_dtype(field), stream)
                for values, field in zip(restored, fields)]
     options = Options()
     _options.set_device(options, device, threads, stream, memories + targets)
@@ -544,9 +613,9 @@ def restore_chunks(archives: Iterable[Any], shapes: list[tuple[int, ...]], value
     target = _memory.of_field_output(values, (sum(map(math.prod, shapes)),), values.dtype)
     for memory, shape in zip(memories, shapes):
         field = _library.read_info(memory.address, memory.nbytes).field
-        if field.shape != shape or _dtype(field) != target.dtype:
+        if field.shape != shape or field_dtype(field) != target.dtype:
             raise ArchiveError(f"a chunk of the shape {shape} and the type {target.dtype} is stored as "
-                               f"{field.shape} of {_dtype(field)}")
+                               f"{field.shape} of {field_dtype(field)}")
     options = _restoring_options()
     _options.set_device(options, "auto", None, None, [*memories, target])
     _restore(memories, target.cut(shapes), options)

@@ -158,6 +158,7 @@ def _load() -> ctypes.CDLL:
                                              c_size_t]),
         "cuszi_reached": (c_double, [c_void_p]),
         "cuszi_read_info": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(ArchiveInfo)]),
+        "cuszi_append": (c_int32, [c_void_p, c_char_p, c_void_p, c_size_t]),
         "cuszi_frame_part": (c_int32, [c_void_p, c_void_p, c_size_t, c_uint64, POINTER(Part)]),
         "cuszi_part_field": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(Part),
                                        POINTER(Field)]),
@@ -278,6 +279,10 @@ def read_info(archive: int, size: int) -> ArchiveInfo:
     info = ArchiveInfo()
     _call(_library.cuszi_read_info, archive, size, byref(info))
     return info
+
+
+def append(path: bytes, archive: int, size: int) -> None:
+    _call(_library.cuszi_append, path, archive, size)
 
 
 def frame_part(archive: int, size: int, frame: int) -> Part:

@@ -15,6 +15,7 @@ program checks
   case ('qualities'); call check_qualities
   case ('missing'); call check_missing
   case ('parts'); call check_parts
+  case ('members'); call check_members
   case ('addresses'); call check_addresses
   case ('contexts'); call check_contexts
   case ('failures'); call check_failures
@@ -239,6 +240,27 @@ contains
     call cuszi_decompress(archive, box, stride=-4, stat=status, errmsg=message)
     call expect(status == cuszi_bad_usage .and. message == 'stride -4 is below 1', trim(message))
   end subroutine check_parts
+
+  subroutine check_members
+    real(real64) :: a(24, 18, 12), b(24, 18, 24)
+    integer(int8), allocatable :: archive(:), file(:)
+    integer :: unit, bytes, status
+
+    a = field()
+    call cuszi_compress(a, archive, abs=1d-3)
+    call cuszi_append('members.cuszi', archive)
+    call cuszi_append('members.cuszi', archive)
+    open (newunit=unit, file='members.cuszi', access='stream', form='unformatted', action='read')
+    inquire (unit, size=bytes)
+    allocate (file(bytes))
+    read (unit) file
+    close (unit, status='delete')
+    call expect(bytes == 2 * size(archive), 'two members')
+    call cuszi_decompress(file, b)
+    call expect(all(b(:, :, :12) == b(:, :, 13:)) .and. maxval(abs(a - b(:, :, :12))) <= 1d-3, 'one field')
+    call cuszi_append('members.cuszi', archive(:10), stat=status)
+    call expect(status == cuszi_bad_archive, 'no archive')
+  end subroutine check_members
 
   subroutine check_addresses
     real(real64), target :: a(24, 18, 12), b(24, 18, 12)
