@@ -80,6 +80,52 @@ class Run {
   std::optional<ByteCount> memory_limit_;
 };
 
+/// Bytes that the caller reads.
+class CallerSource final : public ByteSource {
+ public:
+  explicit CallerSource(const cuszi_source& source) : source_(source) {
+    if (source.size != sizeof source || source.read == nullptr) {
+      throw UsageError(fmt::format("a source of {} bytes; initialise size ({}) and read",
+                                   source.size, sizeof source));
+    }
+  }
+
+  std::string name() const override { return "source"; }
+  std::optional<ByteCount> size() const override { return source_.bytes; }
+  void seek(ByteCount offset) override { at_ = offset; }
+
+  std::size_t read(MutableBytes out) override {
+    const std::size_t count = read_at(at_, out);
+    at_ += count;
+    return count;
+  }
+
+  std::size_t read_at(ByteCount offset, MutableBytes out) const override {
+    const ByteCount left = source_.bytes - std::min(offset, source_.bytes);
+    const MutableBytes part = out.first(std::min<ByteCount>(out.size(), left));
+    if (!part.empty() && source_.read(source_.user, offset, part.data(), part.size()) != 0) {
+      throw InputError(
+          fmt::format("the source's {} bytes from {} cannot be read", part.size(), offset));
+    }
+    return part.size();
+  }
+
+  ByteCount skip(ByteCount count) override {
+    const ByteCount skipped = std::min(count, source_.bytes - std::min(at_, source_.bytes));
+    at_ += skipped;
+    return skipped;
+  }
+
+ private:
+  cuszi_source source_;
+  ByteCount at_ = 0;
+};
+
+std::unique_ptr<ByteSource> read_source(const void* source) {
+  return std::make_unique<CallerSource>(
+      required("archive", static_cast<const cuszi_source*>(source)));
+}
+
 Workload work_on(ByteCount bytes, const FieldSettings& settings, bool verified) {
   Workload work;
   work.add_compression(bytes, settings.frame);
@@ -221,11 +267,15 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
                 std::size_t size, const cuszi_part& part, void* values, std::size_t capacity,
                 const cuszi_field* expected) {
   const cuszi_options options = read_options(caller_options);
-  const Bytes bytes = memory("archive", archive, size);
+  const bool is_read = size == CUSZI_SOURCE;
   const MutableBytes room = memory("values", values, capacity);
-  const Run run(run_settings(options), context.stream_order(), {archive, values});
+  const Run run(run_settings(options), context.stream_order(),
+                {is_read ? nullptr : archive, values});
 
-  const std::unique_ptr<ByteSource> source = make_memory_source(bytes);
+  const std::unique_ptr<ByteSource> source =
+      is_read ? read_source(archive) : make_memory_source(memory("archive", archive, size));
+  const Workload work = run.is_weighed() ? restoration_of(*source) : Workload::in_device_memory();
+  source->seek(0);
   ArchiveReader reader(*source);
   if (expected != nullptr) require_field(reader.header(), field_layout(expected));
   Preview preview = preview_of(&part, reader.header().plan);
@@ -234,12 +284,11 @@ void decompress(cuszi_context& context, const cuszi_options* caller_options, con
   FrameUsers users = restored.users();
   users.memory_limit = run.memory_limit();
   CallTimes times;
-  const Workload work = run.is_weighed() ? work_on(bytes) : Workload::in_device_memory();
   Backends& backends = context.backends(run.choice(), work);
   restore_field(backends, reader, preview, times, users);
-  if (preview.stride() == 1 && !preview.has_box() && reader.members() == 1) {
+  if (preview.stride() == 1 && !preview.has_box() && reader.members() == 1 && !is_read) {
     const FieldLayout layout{reader.header().dtype, reader.header().plan.dims};
-    remember(options, layout, bytes, room.first(layout.field_bytes()));
+    remember(options, layout, memory("archive", archive, size), room.first(layout.field_bytes()));
   }
   context.set_warning(joined(reader.unfinished_warning(), context.new_losses()));
 }
@@ -260,6 +309,7 @@ cuszi_options member_options(const cuszi_options* own, const cuszi_options* of_c
 
 /// Belongs to no stream of the call: reads after the default stream.
 std::unique_ptr<ByteSource> archive_source(const void* archive, std::size_t size) {
+  if (size == CUSZI_SOURCE) return read_source(archive);
   if (const std::optional<int> device = device_of(archive)) {
     const DeviceScope scope(device);
     wait_for_stream(nullptr);

@@ -310,6 +310,19 @@ CUSZI_API size_t cuszi_field_bytes(const cuszi_field* field);
  * options with frame_bytes 0. */
 CUSZI_API size_t cuszi_bound(const cuszi_field* field, const cuszi_options* options);
 
+/* An archive that is read by ranges, such as a remote one. Functions that take one archive of
+ * `size` bytes also take the address of such a struct, and CUSZI_SOURCE as its size. */
+typedef struct cuszi_source {
+  uint32_t size; /* sizeof(cuszi_source) */
+  uint32_t reserved;
+  uint64_t bytes; /* of the archive */
+  void* user;
+  /* Copies `count` bytes from `offset` on to `to`; returns 0, else the call fails with
+   * CUSZI_BAD_INPUT. Any thread calls it, several at a time. */
+  int32_t (*read)(void* user, uint64_t offset, void* to, size_t count);
+} cuszi_source;
+#define CUSZI_SOURCE SIZE_MAX
+
 /* Compresses cuszi_field_bytes() of `values` to `archive`; a `capacity` of cuszi_bound() always
  * suffices. Sets `archive_size`. */
 CUSZI_API cuszi_status cuszi_compress(cuszi_context* context, const cuszi_options* options,

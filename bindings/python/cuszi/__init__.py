@@ -15,6 +15,7 @@ from ._errors import (ArchiveError, BoundError, DeviceError, Error, FillWarning,
 from ._errors import Warning as Warning
 from ._h5 import H5, h5_plugin_path, let_hdf5_find_it
 from ._library import version
+from ._open import Archive, open
 
 if _typing.TYPE_CHECKING:
     from ._numcodecs import Numcodec
@@ -35,6 +36,6 @@ del let_hdf5_find_it
 
 
 __version__ = version()
-__all__ = ["ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
+__all__ = ["Archive", "ArchiveError", "BoundError", "DeviceError", "Error", "FillWarning", "H5", "Info",
            "InputError", "Numcodec", "RoomError", "TargetWarning", "UsageError", "Zarr", "append", "compress",
-           "compress_batch", "decompress", "decompress_batch", "h5_plugin_path", "info", "room"]
+           "compress_batch", "decompress", "decompress_batch", "h5_plugin_path", "info", "open", "room"]

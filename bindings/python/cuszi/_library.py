@@ -118,6 +118,21 @@ class Part(_Checked):
         super().__init__(size=ctypes.sizeof(Part), stride=1)
 
 
+_Read = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint64, c_void_p, c_size_t)
+SOURCE = 2 ** (8 * ctypes.sizeof(c_size_t)) - 1  #: size of an archive that is a Source
+
+
+class Source(Structure):
+    """An archive of ``bytes`` that ``read(None, offset, address, count)`` copies; it returns 0, or 1 after a
+    failure."""
+
+    _fields_ = [("size", c_uint32), ("reserved", c_uint32), ("bytes", c_uint64), ("user", c_void_p),
+                ("read", _Read)]
+
+    def __init__(self, bytes: int, read: Any) -> None:
+        super().__init__(size=ctypes.sizeof(Source), bytes=bytes, read=_Read(read))
+
+
 class Compression(Structure):
     """A field of a batch."""
 
