@@ -10,9 +10,9 @@ namespace cuszi {
 
 namespace {
 
-constexpr std::array<int, 4> precisions{0, 1, 2, 4};  ///< mantissa bits of stored frequencies
-constexpr std::uint32_t least_of_commonest = 64;      ///< minimum frequency of the commonest token
-constexpr std::uint64_t table_head_bits = 12;         ///< first context and counts
+constexpr int mantissa_bits = 1;                  ///< of stored frequencies, after the leading one
+constexpr std::uint32_t least_of_commonest = 64;  ///< minimum frequency of the commonest token
+constexpr std::uint64_t table_head_bits = 12;     ///< first context and counts
 
 /// By frequency; 0 for 0.
 constinit const auto symbol_costs = [] {
@@ -50,19 +50,19 @@ Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   return cost;
 }
 
-std::uint16_t rounded_frequency(std::uint32_t frequency, int mantissa) {
-  const int shift = static_cast<int>(std::bit_width(frequency)) - 1 - mantissa;
+std::uint16_t rounded_frequency(std::uint32_t frequency) {
+  const int shift = static_cast<int>(std::bit_width(frequency)) - 1 - mantissa_bits;
   if (shift <= 0) return static_cast<std::uint16_t>(frequency);
   return static_cast<std::uint16_t>(((frequency + (1U << (shift - 1))) >> shift) << shift);
 }
 
-std::uint16_t smaller_frequency(std::uint32_t frequency, int mantissa) {
-  const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa;
+std::uint16_t smaller_frequency(std::uint32_t frequency) {
+  const int shift = static_cast<int>(std::bit_width(frequency - 1)) - 1 - mantissa_bits;
   return static_cast<std::uint16_t>(shift <= 0 ? frequency - 1
                                                : ((frequency - 1) >> shift) << shift);
 }
 
-/// Token probabilities in units of 1 / probability_one, not rounded to a precision.
+/// Token probabilities in units of 1 / probability_one, not rounded.
 struct TokenShares {
   std::array<std::uint32_t, token_count> share{};  ///< at least 1 if the token occurs
   unsigned commonest = 0;
@@ -83,26 +83,24 @@ struct TokenShares {
 };
 
 /// Rounding up rare tokens must leave a share to the commonest.
-bool has_room_for_commonest(std::uint32_t others) {
+bool leaves_share_to_commonest(std::uint32_t others) {
   return others < probability_one - least_of_commonest;
 }
 
-/// Rounds to this precision; the sum is probability_one.
-FrequencyTable normalise(const TokenShares& shares, int precision) {
+/// Rounds shares; the sum is probability_one.
+FrequencyTable normalise(const TokenShares& shares) {
   FrequencyTable table;
-  table.precision = precision;
   table.commonest = shares.commonest;
   table.last = shares.last;
-  const int mantissa = precisions[static_cast<std::size_t>(precision)];
   std::uint32_t others = 0;
   for (unsigned t = 0; t <= shares.last; ++t) {
     if (shares.share[t] == 0 || t == table.commonest) continue;
-    table.frequencies[t] = rounded_frequency(shares.share[t], mantissa);
+    table.frequencies[t] = rounded_frequency(shares.share[t]);
     others += table.frequencies[t];
   }
-  while (!has_room_for_commonest(others)) {
+  while (!leaves_share_to_commonest(others)) {
     std::uint16_t& largest = *std::max_element(table.frequencies.begin(), table.frequencies.end());
-    const std::uint16_t less = smaller_frequency(largest, mantissa);
+    const std::uint16_t less = smaller_frequency(largest);
     others -= static_cast<std::uint32_t>(largest - less);
     largest = less;
   }
@@ -129,13 +127,11 @@ void for_each_stored(const FrequencyTable& table, const Visit& visit) {
   }
 }
 
-int mantissa_bits_of(int exponent, int precision) {
-  return std::min(std::max(exponent - 1, 0), precisions[static_cast<std::size_t>(precision)]);
-}
+int mantissa_bits_of(int exponent) { return std::min(std::max(exponent - 1, 0), mantissa_bits); }
 
-std::uint64_t stored_bits(int exponent, int before, int precision) {
+std::uint64_t stored_bits(int exponent, int before) {
   return rank_of_difference(exponent - before) + 1 +
-         static_cast<std::uint64_t>(mantissa_bits_of(exponent, precision));
+         static_cast<std::uint64_t>(mantissa_bits_of(exponent));
 }
 
 /// P(number >= smallest number of the token), in units of 2^-16.
@@ -188,15 +184,15 @@ FrequencyTable modelled(const TokenModel& model, unsigned last) {
 
 constexpr std::uint64_t model_table_bits = 1 + 6 + TokenModel::scale_bits + TokenModel::shape_bits;
 
-std::uint64_t head_bits(unsigned commonest, unsigned last) {
-  return 1 + static_cast<std::uint64_t>(gamma_bits(commonest)) + 6 + (last == 0 ? 0 : 2);
+std::uint64_t head_bits(unsigned commonest) {
+  return 1 + static_cast<std::uint64_t>(gamma_bits(commonest)) + 6;
 }
 
 Cost table_cost(const FrequencyTable& table) {
   if (table.model) return model_table_bits << cost_bits;
-  std::uint64_t bits = head_bits(table.commonest, table.last);
+  std::uint64_t bits = head_bits(table.commonest);
   for_each_stored(table, [&](int before, std::uint16_t frequency) {
-    bits += stored_bits(std::bit_width(frequency), before, table.precision);
+    bits += stored_bits(std::bit_width(frequency), before);
   });
   return bits << cost_bits;
 }
@@ -250,15 +246,10 @@ const ModelCosts& model_costs(const TokenModel& model) {
   return all[model.scale * model_shapes + model.shape];
 }
 
-struct BestPrecision {
-  int precision = 0;
-  Cost cost = 0;
-};
-
 struct RoundedShare {
-  std::array<std::uint32_t, precisions.size()> costs{};
-  std::array<std::uint16_t, precisions.size()> frequencies{};
-  std::array<std::uint8_t, precisions.size()> exponents{};
+  std::uint32_t cost = 0;
+  std::uint16_t frequency = 0;
+  std::uint8_t exponent = 0;
 };
 
 /// Tabulated because encoders price thousands of tables.
@@ -266,57 +257,40 @@ const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
   static const auto all = [] {
     std::array<RoundedShare, probability_one / 2 + 1> shares{};
     for (std::uint32_t share = 0; share < shares.size(); ++share) {
-      for (std::size_t p = 0; p < precisions.size(); ++p) {
-        const std::uint16_t frequency = rounded_frequency(share, precisions[p]);
-        shares[share].frequencies[p] = frequency;
-        shares[share].exponents[p] = static_cast<std::uint8_t>(std::bit_width(frequency));
-        shares[share].costs[p] = symbol_costs[frequency];
-      }
+      const std::uint16_t frequency = rounded_frequency(share);
+      shares[share] = {symbol_costs[frequency], frequency,
+                       static_cast<std::uint8_t>(std::bit_width(frequency))};
     }
     return shares;
   }();
   return all;
 }
 
-/// Prices all precisions in one pass; the coarser one wins ties.
-BestPrecision best_precision(const Counts& counts, const TokenShares& shares) {
-  constexpr std::size_t count = precisions.size();
+/// The cost of normalise()'s table for `counts`.
+Cost explicit_cost(const Counts& counts, const TokenShares& shares) {
+  constexpr Cost head = table_head_bits << cost_bits;
   const auto& rounded = rounded_shares();
-  std::array<std::uint32_t, count> others{};
-  std::array<std::uint64_t, count> bits{};
-  std::array<Cost, count> symbols{};
-  std::array<int, count> before{};
-  before.fill(probability_bits);
+  std::uint32_t others = 0;
+  std::uint64_t bits = head_bits(shares.commonest);
+  Cost symbols = 0;
+  int before = probability_bits;
   for (unsigned t = 0; t <= shares.last; ++t) {
     if (t == shares.commonest) continue;
     const RoundedShare& share = rounded[shares.share[t]];
-    for (std::size_t p = 0; p < count; ++p) {
-      const int exponent = share.exponents[p];
-      others[p] += share.frequencies[p];
-      bits[p] += stored_bits(exponent, before[p], static_cast<int>(p));
-      symbols[p] += counts[t] * share.costs[p];
-      before[p] = exponent;
-    }
+    others += share.frequency;
+    bits += stored_bits(share.exponent, before);
+    symbols += counts[t] * share.cost;
+    before = share.exponent;
   }
-  BestPrecision best;
-  for (std::size_t p = 0; p < count; ++p) {
-    const auto precision = static_cast<int>(p);
-    Cost cost = table_head_bits << cost_bits;
-    if (has_room_for_commonest(others[p])) {
-      cost += ((head_bits(shares.commonest, shares.last) + bits[p]) << cost_bits) + symbols[p] +
-              counts[shares.commonest] * symbol_costs[probability_one - others[p]];
-    } else {
-      const FrequencyTable table = normalise(shares, precision);
-      cost += table_cost(table) + symbol_cost(counts, table);
-    }
-    if (p == 0 || cost < best.cost) best = {precision, cost};
+  if (leaves_share_to_commonest(others)) {
+    return head + (bits << cost_bits) + symbols +
+           counts[shares.commonest] * symbol_costs[probability_one - others];
   }
-  return best;
+  const FrequencyTable table = normalise(shares);
+  return head + table_cost(table) + symbol_cost(counts, table);
 }
 
-BestPrecision best_precision(const Counts& counts) {
-  return best_precision(counts, TokenShares(counts));
-}
+Cost explicit_cost(const Counts& counts) { return explicit_cost(counts, TokenShares(counts)); }
 
 int scale_of(const Counts& counts, unsigned last) {
   std::uint64_t sum = 0;
@@ -348,24 +322,23 @@ std::optional<TokenModel> best_model(const Counts& counts, unsigned last, Cost l
 struct Cluster {
   std::size_t first;  ///< context
   Counts counts;
-  BestPrecision best;
-  BestPrecision merged = {};  ///< with the next cluster
+  Cost cost;
+  Cost merged_cost = 0;  ///< with the next cluster
   std::int64_t saving = 0;
 };
 
 void price_merging(Cluster& cluster, const Cluster& next) {
-  cluster.merged = best_precision(cluster.counts + next.counts);
-  cluster.saving = static_cast<std::int64_t>(cluster.best.cost + next.best.cost) -
-                   static_cast<std::int64_t>(cluster.merged.cost);
+  cluster.merged_cost = explicit_cost(cluster.counts + next.counts);
+  cluster.saving = static_cast<std::int64_t>(cluster.cost + next.cost) -
+                   static_cast<std::int64_t>(cluster.merged_cost);
 }
 
 }  // namespace
 
 FrequencyTable FrequencyTable::fit(const Counts& counts) {
   const TokenShares shares(counts);
-  const BestPrecision best = best_precision(counts, shares);
-  const auto model = best_model(counts, shares.last, best.cost);
-  return model ? modelled(*model, shares.last) : normalise(shares, best.precision);
+  const auto model = best_model(counts, shares.last, explicit_cost(counts, shares));
+  return model ? modelled(*model, shares.last) : normalise(shares);
 }
 
 Cost FrequencyTable::cost(const Counts& counts) const {
@@ -381,12 +354,10 @@ void FrequencyTable::write(BitWriter& out) const {
     return;
   }
   put_gamma(commonest, out);
-  if (last == 0) return;
-  out.put(static_cast<std::uint64_t>(precision), 2);
   for_each_stored(*this, [&](int before, std::uint16_t frequency) {
     const int exponent = std::bit_width(frequency);
     put_unary(rank_of_difference(exponent - before), out);
-    const int mantissa = mantissa_bits_of(exponent, precision);
+    const int mantissa = mantissa_bits_of(exponent);
     if (mantissa > 0) {
       const unsigned shifted = static_cast<unsigned>(frequency) >> (exponent - 1 - mantissa);
       out.put(shifted & ((1U << mantissa) - 1), mantissa);
@@ -408,7 +379,6 @@ FrequencyTable FrequencyTable::read(BitReader& in, unsigned tokens) {
   table.last = last;
   table.commonest = get_gamma(in);
   if (table.commonest > last) throw ArchiveError("a frequency table is impossible");
-  if (table.last != 0) table.precision = static_cast<int>(in.get(2));
   int before = probability_bits;
   std::uint32_t others = 0;
   for (unsigned t = 0; t <= table.last; ++t) {
@@ -417,7 +387,7 @@ FrequencyTable FrequencyTable::read(BitReader& in, unsigned tokens) {
     if (exponent < 0 || exponent > probability_bits) {
       throw ArchiveError("a frequency table is impossible");
     }
-    const int mantissa = mantissa_bits_of(exponent, table.precision);
+    const int mantissa = mantissa_bits_of(exponent);
     std::uint32_t frequency = exponent == 0 ? 0 : 1;
     if (exponent > 0) {
       frequency = ((frequency << mantissa) | static_cast<std::uint32_t>(in.get(mantissa)))
@@ -436,9 +406,9 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
   std::vector<Cluster> clusters;
   for (std::size_t context = 0; context < counts.size(); ++context) {
     if (total_of(counts[context]) == 0) continue;
-    clusters.push_back({context, counts[context], best_precision(counts[context])});
+    clusters.push_back({context, counts[context], explicit_cost(counts[context])});
   }
-  if (clusters.empty()) clusters.push_back({0, counts[0], best_precision(counts[0])});
+  if (clusters.empty()) clusters.push_back({0, counts[0], explicit_cost(counts[0])});
   clusters[0].first = 0;
   for (std::size_t i = 0; i + 1 < clusters.size(); ++i) {
     price_merging(clusters[i], clusters[i + 1]);
@@ -450,7 +420,7 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
     }
     if (clusters[best].saving < 0) break;
     clusters[best].counts = clusters[best].counts + clusters[best + 1].counts;
-    clusters[best].best = clusters[best].merged;
+    clusters[best].cost = clusters[best].merged_cost;
     clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best) + 1);
     if (best + 1 < clusters.size()) price_merging(clusters[best], clusters[best + 1]);
     if (best > 0) price_merging(clusters[best - 1], clusters[best]);
@@ -462,7 +432,7 @@ ContextTables ContextTables::fit(std::span<const Counts> counts) {
     std::fill(result.table_of.begin() + static_cast<std::ptrdiff_t>(clusters[i].first),
               result.table_of.begin() + static_cast<std::ptrdiff_t>(end),
               static_cast<std::uint8_t>(i));
-    result.tables.push_back(normalise(TokenShares(clusters[i].counts), clusters[i].best.precision));
+    result.tables.push_back(normalise(TokenShares(clusters[i].counts)));
   }
   return result;
 }

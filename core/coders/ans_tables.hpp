@@ -25,13 +25,12 @@ struct TokenModel {
 };
 
 /// Token frequencies of sum probability_one. Explicit ones store the exponent's difference to the
-/// previous one (unary) and the top mantissa bits; the commonest token has the remainder.
+/// previous one (unary) and the top mantissa bit; the commonest token has the remainder.
 struct FrequencyTable {
   std::array<std::uint16_t, token_count> frequencies{};
   unsigned last = 0;  ///< largest token
   std::optional<TokenModel> model;
   unsigned commonest = 0;  ///< without a model
-  int precision = 0;       ///< without a model: index of the mantissa bits
 
   /// The table of the lowest cost() for these counts.
   static FrequencyTable fit(const Counts& counts);

@@ -71,8 +71,6 @@ void plan_contexts(const MultilevelParams& params, const Grid& grid, ClassPlan<T
   const double axes = points.order == 0 ? 1 : points.order;
   plan.slope_scale = static_cast<T>(feature_one / (bound * axes));
   plan.spread_scale = static_cast<T>(2 * feature_one / bound);
-  plan.slice_scale = plan.spread_scale * static_cast<T>(0.25);
-  plan.near_share = static_cast<T>(0.5) / static_cast<T>(axes);
 }
 
 }  // namespace

@@ -28,8 +28,6 @@ struct ClassPlan {
   Index4 context_margins{};  ///< includes the slopes' neighbours
   T slope_scale = 0;         ///< for sums over the odd axes, to sixteenths of the bound
   T spread_scale = 0;        ///< for a difference, to 32nds
-  T slice_scale = 0;         ///< for a sum of two, to eighths
-  T near_share = 0;          ///< share of each near neighbour in their mean
 };
 
 template <class T>

@@ -16,15 +16,13 @@ namespace cuszi {
 /// combination of integer features (compare the error energy of CALIC, Wu and Memon 1997).
 enum Feature : unsigned {
   constant,  ///< 16
-  direct,    ///< this and the next four: sums of magnitudes by group of ContextTaps
+  direct,    ///< this and the next three: sums of magnitudes by group of ContextTaps
   diagonal,
   parent,
   same_point,
-  slices,
   gradient,   ///< mean |f(1) - f(-1)| over odd axes, in sixteenths of the level's bound
   roughness,  ///< mean |f(1) + f(-1) - f(3) - f(-3)|, plus the spread of the axes' splines
   gradient_root,
-  slice_error,  ///< error of the near mean at the same point of the enclosing slices
   feature_count
 };
 
@@ -89,7 +87,7 @@ CUSZI_HD constexpr std::int32_t root_feature(std::int32_t slope) {
 }
 
 /// Start of fits, and for passes too small to fit.
-inline constexpr FeatureWeights default_weights{102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0};
+inline constexpr FeatureWeights default_weights{102, 1100, 550, 400, 1600, 0, 0, 0};
 
 /// Missing points have magnitude 0.
 CUSZI_HD inline std::uint8_t magnitude_of_code(QuantCode code, std::uint32_t radius) {
@@ -109,7 +107,6 @@ struct Slopes {
   V slope;
   V curvature;
   V spread;
-  V errors;
 };
 
 /// Sums over the odd axes.
@@ -130,24 +127,8 @@ struct SlopeSums {
     low = lower(spline, low);
     high = higher(spline, high);
   }
-  CUSZI_HD Slopes<V> with(const V& errors) const { return {slope, curvature, high - low, errors}; }
+  CUSZI_HD Slopes<V> slopes() const { return {slope, curvature, high - low}; }
 };
-
-template <class T, class Values>
-CUSZI_HD inline ValueAt<Values> error_in_slice(const ClassPlan<T>& plan, const PointAt<Values>& p,
-                                               const Tap& slice) {
-  using std::fabs;
-  ValueAt<Values> sum = 0;
-  for (unsigned axis = 0; axis < max_axes; ++axis) {
-    if (!plan.points.is_odd(axis)) continue;
-    Tap left = slice;
-    Tap right = slice;
-    left[axis] = -1;
-    right[axis] = 1;
-    sum += tap_value(p, left) + tap_value(p, right);
-  }
-  return fabs(tap_value(p, slice) - sum * plan.near_share);
-}
 
 /// Needs odd axes.
 template <class T, class Values>
@@ -159,12 +140,7 @@ CUSZI_HD inline Slopes<ValueAt<Values>> slopes_of(const ClassPlan<T>& plan,
     sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
              far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
   }
-  ValueAt<Values> errors = 0;
-  constexpr unsigned slices = same_point - direct;
-  for (unsigned i = plan.context_taps.begin(slices); i < plan.context_taps.end(slices); ++i) {
-    errors += error_in_slice(plan, p, plan.context_taps.taps[i]);
-  }
-  return sums.with(errors);
+  return sums.slopes();
 }
 
 template <class T>
@@ -172,7 +148,6 @@ CUSZI_HD inline void add_slopes(const ClassPlan<T>& plan, const Slopes<T>& s, Fe
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
   f[roughness] = slope_feature(s.curvature * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_feature(f[gradient]);
-  f[slice_error] = slope_feature(s.errors * plan.slice_scale);
 }
 
 /// `magnitude` points to the point's own; only neighbours coded earlier are read.

@@ -112,7 +112,7 @@ void add_slices(unsigned layered, const std::vector<unsigned>& odd, Stencil& ste
   }
 }
 
-enum ContextGroup : unsigned { direct, diagonal, parent, same_point, slices, context_groups };
+enum ContextGroup : unsigned { direct, diagonal, parent, same_point, context_groups };
 
 /// Group of a neighbour at distance 1; context_groups if it is not coded before the class.
 ContextGroup group_of(const PointClass& points, int layered, const Tap& tap) {
@@ -123,8 +123,7 @@ ContextGroup group_of(const PointClass& points, int layered, const Tap& tap) {
   const int moves = std::popcount(moved);
   const int order = std::popcount(points.odd ^ moved);
   if (layered >= 0 && tap[static_cast<unsigned>(layered)] != 0) {
-    if (moves == 0) return same_point;
-    return order <= points.order && moves <= 2 ? slices : context_groups;
+    return moves == 0 ? same_point : context_groups;
   }
   if (order >= points.order || moves == 0) return context_groups;
   if (order == 0) return parent;
@@ -168,7 +167,7 @@ ContextTaps context_taps_of(const Lattice& lattice, const PointClass& points) {
   };
   visit(visit, 0, Tap{});
   ContextTaps taps;
-  for (const unsigned group : {direct, diagonal, parent, same_point, slices}) {
+  for (const unsigned group : {direct, diagonal, parent, same_point}) {
     taps.add(lists.at(group));
   }
   return taps;

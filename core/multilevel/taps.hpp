@@ -44,8 +44,8 @@ using Stencil = TapGroups<19, 70>;
 Stencil stencil_of(const Lattice& lattice, int reach, const PointClass& points);
 
 /// Neighbours whose codes form features: on the same level with one differing coordinate, with
-/// several; on coarser levels; at the same point of the enclosing slices, and around it.
-using ContextTaps = TapGroups<5, 64>;
+/// several; on coarser levels; at the same point of the enclosing slices.
+using ContextTaps = TapGroups<4, 28>;
 
 ContextTaps context_taps_of(const Lattice& lattice, const PointClass& points);
 

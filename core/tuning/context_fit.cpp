@@ -51,17 +51,10 @@ Cost context_cost(std::vector<Counts> by_bucket, std::uint64_t points) {
 
 ContextWeights choose_weights(const WeightCosts& costs, const FeatureWeights& last,
                               const FeatureWeights& own) {
-  ContextWeights best{WeightsKind::remembered, last};
-  Cost lowest = costs.remembered;
-  const auto offer = [&](Cost cost, const ContextWeights& candidate) {
-    if (cost >= lowest) return;
-    lowest = cost;
-    best = candidate;
-  };
   constexpr Cost a_byte = Cost{8} << cost_bits;
-  offer(costs.none + a_byte, {WeightsKind::none, {}});
-  if (costs.own) offer(*costs.own + a_byte + size_of_weights(own), {WeightsKind::own, own});
-  return best;
+  const bool pays = costs.own && *costs.own + a_byte + size_of_weights(own) < costs.remembered;
+  return pays ? ContextWeights{WeightsKind::own, own}
+              : ContextWeights{WeightsKind::remembered, last};
 }
 
 std::vector<std::byte> write_weights(std::span<const ContextWeights> weights) {
@@ -87,7 +80,7 @@ std::vector<ContextWeights> read_weights(Bytes bytes, const FramePlan<T>& plan, 
     ContextWeights& weights = result.emplace_back(ContextWeights{WeightsKind::remembered, last});
     if (bytes.empty()) return;
     weights.kind = in.get<WeightsKind>();
-    if (weights.kind > WeightsKind::none) {
+    if (weights.kind > WeightsKind::own) {
       throw ArchiveError("context weights are of an unknown kind");
     }
     if (weights.kind != WeightsKind::own) return;

@@ -21,7 +21,6 @@ namespace cuszi {
 enum class WeightsKind : std::uint8_t {
   remembered = 0,  ///< the latest own weights of a group of this order, or the default
   own = 1,
-  none = 2,  ///< bucket 0 for all points
 };
 
 struct ContextWeights {
@@ -29,10 +28,8 @@ struct ContextWeights {
   FeatureWeights weights = default_weights;
 };
 
-CUSZI_HD inline std::uint8_t context_of(const ContextWeights& weights, std::uint32_t group,
-                                        std::int32_t weighted_sum) {
-  const unsigned bucket = weights.kind == WeightsKind::none ? 0 : bucket_of(weighted_sum);
-  return static_cast<std::uint8_t>(group * contexts_per_group + bucket);
+CUSZI_HD inline std::uint8_t context_of(std::uint32_t group, std::int32_t weighted_sum) {
+  return static_cast<std::uint8_t>(group * contexts_per_group + bucket_of(weighted_sum));
 }
 
 /// By order and whether slices enclose the class.
@@ -114,7 +111,6 @@ Cost context_cost(std::vector<Counts> by_bucket, std::uint64_t points);
 
 struct WeightCosts {
   Cost remembered = 0;
-  Cost none = 0;
   std::optional<Cost> own;
 };
 

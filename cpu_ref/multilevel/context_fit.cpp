@@ -239,7 +239,6 @@ ContextWeights choose_weights(const ContextSample& sample, const FeatureWeights&
   const SampleColumns columns(sample);
   WeightCosts costs;
   costs.remembered = columns.cost(last);
-  costs.none = columns.cost({});
   FeatureWeights own{};
   if (sample.features.size() >= fewest_fitted_points) {
     own = fit_sample(columns);

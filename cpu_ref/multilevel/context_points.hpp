@@ -69,12 +69,7 @@ class PointFeatures {
       }
       sums.add(Pack<T>::load(left), Pack<T>::load(right), Pack<T>::load(far));
     }
-    Pack<T> errors = T{0};
-    constexpr unsigned slices = same_point - direct;
-    for (unsigned i = plan_.context_taps.begin(slices); i < plan_.context_taps.end(slices); ++i) {
-      errors += errors_in_slice(values, places, nearby, taps_[i]);
-    }
-    put_slopes(sums.with(errors), places.size(), out);
+    put_slopes(sums.slopes(), places.size(), out);
   }
 
   /// Values at -3 and 3.
@@ -87,33 +82,15 @@ class PointFeatures {
     return far_value(p, axis, value, -3) + far_value(p, axis, value, 3);
   }
 
-  Pack<T> errors_in_slice(const T* values, std::span<const Place> places, const Nearby* nearby,
-                          const TapSteps& slice) const {
-    T middle[most_points] = {};
-    T around[most_points] = {};
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      const T* const value = values + places[k].point + nearby[k](slice);
-      middle[k] = *value;
-      for (unsigned axis = 0; axis < max_axes; ++axis) {
-        if (!points_.is_odd(axis)) continue;
-        around[k] += value[nearby[k].along(axis, -1)] + value[nearby[k].along(axis, 1)];
-      }
-    }
-    return fabs(Pack<T>::load(middle) - Pack<T>::load(around) * plan_.near_share);
-  }
-
   void put_slopes(const Slopes<Pack<T>>& s, std::size_t count, Features* out) const {
     std::int32_t gradients[most_points];
     std::int32_t roughnesses[most_points];
-    std::int32_t errors[most_points];
     slope_features(s.slope * plan_.slope_scale, gradients);
     slope_features(s.curvature * plan_.slope_scale + s.spread * plan_.spread_scale, roughnesses);
-    slope_features(s.errors * plan_.slice_scale, errors);
     for (std::size_t k = 0; k < count; ++k) {
       out[k][gradient] = gradients[k];
       out[k][roughness] = roughnesses[k];
       out[k][gradient_root] = root_features[static_cast<std::size_t>(gradients[k])];
-      out[k][slice_error] = errors[k];
     }
   }
 

@@ -59,8 +59,8 @@ class RowFeatures {
 
  private:
   bool uses_slopes(const FeatureWeights& weights) const {
-    return points_.order != 0 && (weights[gradient] != 0 || weights[roughness] != 0 ||
-                                  weights[gradient_root] != 0 || weights[slice_error] != 0);
+    return points_.order != 0 &&
+           (weights[gradient] != 0 || weights[roughness] != 0 || weights[gradient_root] != 0);
   }
 
   /// Taps of the first and last point of rows, and of single points.
@@ -168,20 +168,11 @@ class RowFeatures {
     std::memcpy(out, &sums, sizeof sums);
   }
 
-  static constexpr unsigned slice_group = same_point - direct;
-  static constexpr std::size_t most_slices = 2;
-
-  /// Columns next to a row and its enclosing slices.
-  struct ColumnsOfPart {
-    NeighbourColumns<T> own;
-    std::array<NeighbourColumns<T>, most_slices> slices;
-  };
-
   template <class V>
   void add_slopes_of_row(const T* values, const Row& row, const FeatureWeights& weights,
                          std::int32_t* out) const {
     const std::size_t inside = row.count - (is_last_at_edge(row, points_, grid_) ? 1 : 0);
-    const bool in_packs = inside >= Pack<T>::size && !has_slices_along_rows();
+    const bool in_packs = inside >= Pack<T>::size;
     if (in_packs) {
       with_step(points_.step[3], [&](auto step) {
         with_packs<T, V>(inside, [&](auto kind) {
@@ -212,68 +203,34 @@ class RowFeatures {
     }
   }
 
-  bool has_slices_along_rows() const {
-    return plan_.context_taps.taps_of(slice_group) != 0 &&
-           plan_.context_taps.taps[plan_.context_taps.begin(slice_group)][3] != 0;
-  }
-
   /// `count` is at least a pack. All points have neighbours at distance 1 along the row.
   template <class P, class Step>
   void sum_slopes(const T* values, const Row& row, std::size_t first, std::size_t count, Step step,
                   const FeatureWeights& weights, std::int32_t* sums) const {
-    ColumnsOfPart sides;
-    if (points_.is_odd(3)) take_columns(values, row, first, count, step, sides);
+    NeighbourColumns<T> columns;
+    if (points_.is_odd(3)) {
+      columns.take(grid_, points_, row, values, ColumnKind::between_odd, first, count, step,
+                   {-1, 2});
+    }
     for_each_pack<P>(0, count, [&](std::size_t k) {
       const auto p = pack_of<P>(grid_, points_, row, values, first + k, step);
-      weigh_slopes(slopes_of_pack<P>(p, sides, k), weights, sums + k);
+      weigh_slopes(slopes_of_pack<P>(p, columns, k), weights, sums + k);
     });
-  }
-
-  template <class Step>
-  void take_columns(const T* values, const Row& row, std::size_t first, std::size_t count,
-                    Step step, ColumnsOfPart& sides) const {
-    const auto take = [&](const T* from, const Shifts& shifts, NeighbourColumns<T>& columns) {
-      columns.take(grid_, points_, row, from, ColumnKind::between_odd, first, count, step, shifts);
-    };
-    take(values, {-1, 2}, sides.own);
-    const PointAt<const T*> p{grid_, points_, row.at, values};
-    const unsigned begin = plan_.context_taps.begin(slice_group);
-    for (unsigned i = begin; i < plan_.context_taps.end(slice_group); ++i) {
-      take(near_part(p, plan_.context_taps.taps[i]), {0, 1}, sides.slices.at(i - begin));
-    }
   }
 
   /// slopes_of() for a pack from the k-th column on.
   template <class P, class Values>
-  Slopes<P> slopes_of_pack(const PointAt<Values>& p, const ColumnsOfPart& sides,
+  Slopes<P> slopes_of_pack(const PointAt<Values>& p, const NeighbourColumns<T>& columns,
                            std::size_t k) const {
-    const auto column = [&](const NeighbourColumns<T>& columns, int shift) {
-      return P::load(columns.shifted(shift) + k);
-    };
+    const auto column = [&](int shift) { return P::load(columns.shifted(shift) + k); };
     SlopeSums<T, P> sums;
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (!points_.is_odd(axis)) continue;
       sums.add(near_value(p, axis, p.value, -1), near_value(p, axis, p.value, 1),
                far_value(p, axis, p.value, -3) + far_value(p, axis, p.value, 3));
     }
-    if (points_.is_odd(3)) {
-      sums.add(column(sides.own, 0), column(sides.own, 1),
-               column(sides.own, -1) + column(sides.own, 2));
-    }
-    P errors = T{0};
-    const unsigned begin = plan_.context_taps.begin(slice_group);
-    for (unsigned i = begin; i < plan_.context_taps.end(slice_group); ++i) {
-      const Values slice = near_part(p, plan_.context_taps.taps[i]);
-      P sum = T{0};
-      for (unsigned axis = 0; axis < 3; ++axis) {
-        if (!points_.is_odd(axis)) continue;
-        sum += near_value(p, axis, slice, -1) + near_value(p, axis, slice, 1);
-      }
-      const NeighbourColumns<T>& columns = sides.slices[i - begin];
-      if (points_.is_odd(3)) sum += column(columns, 0) + column(columns, 1);
-      errors += fabs(*slice - sum * plan_.near_share);
-    }
-    return sums.with(errors);
+    if (points_.is_odd(3)) sums.add(column(0), column(1), column(-1) + column(2));
+    return sums.slopes();
   }
 
   /// add_slopes() with weights.
@@ -293,11 +250,6 @@ class RowFeatures {
       for (std::size_t i = 0; i < size; ++i) {
         sums[i] += weights[gradient_root] * root_features[static_cast<std::size_t>(gradients[i])];
       }
-    }
-    if (weights[slice_error] != 0 && points_.enclosed) {
-      std::int32_t errors[size];
-      slope_features(s.errors * plan_.slice_scale, errors);
-      for (std::size_t i = 0; i < size; ++i) sums[i] += weights[slice_error] * errors[i];
     }
   }
 

@@ -410,12 +410,8 @@ class Engine final : public MultilevelEngine {
   void fill_buckets(const ClassPlan<T>& c, const ContextWeights& weights, const Row& row,
                     RowFeatures<T>& features, std::uint8_t* buckets) const {
     std::int32_t sums[row_points];
-    if (weights.kind == WeightsKind::none) {
-      std::fill_n(sums, row.count, 0);
-    } else {
-      features.weigh(known(), row, weights.weights, sums);
-    }
-    const auto first = context_of({WeightsKind::none, {}}, c.points.group, 0);
+    features.weigh(known(), row, weights.weights, sums);
+    const auto first = static_cast<std::uint8_t>(c.points.group * contexts_per_group);
     for (std::size_t k = 0; k < row.count; ++k) {
       buckets[k] = static_cast<std::uint8_t>(first + bucket_by_exponent(sums[k]));
     }

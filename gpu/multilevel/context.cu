@@ -37,12 +37,11 @@ template <class T>
 __device__ void fill_region(const PassView<T>& pass, const DeviceClass<T>& view,
                             const Region& region, const ContextWeights* weights,
                             std::uint8_t* contexts, ContextSpots& shared) {
-  const ContextWeights mine = weights[view.plan.points.group];
-  const bool has_weights = mine.kind != WeightsKind::none;
-  if (has_weights) sum_features(pass, view, region, mine.weights, shared.summed);
+  const FeatureWeights mine = weights[view.plan.points.group].weights;
+  sum_features(pass, view, region, mine, shared.summed);
   for_each_spot(pass.shape, region, [&](const Spot&, std::uint32_t code_position) {
-    shared.staged.values[code_position] = context_of(
-        mine, view.plan.points.group, has_weights ? shared.summed.sums[code_position] : 0);
+    shared.staged.values[code_position] =
+        context_of(view.plan.points.group, shared.summed.sums[code_position]);
   });
   __syncthreads();
   shared.staged.store(contexts + region.code_position, region.points());

@@ -15,11 +15,10 @@ __device__ std::int32_t feature_sum(const ClassPlan<T>& plan, const FeatureWeigh
   Features f{};
   f[constant] = feature_one;
   CubeMagnitudes<Class, borders>(magnitudes, place, k).add_to(f);
-  const Slopes<T> s = points.slopes(i, plan.near_share);
+  const Slopes<T> s = points.slopes(i);
   f[gradient] = slope_feature(s.slope * plan.slope_scale);
   f[roughness] = slope_feature(s.curvature * plan.slope_scale + s.spread * plan.spread_scale);
   f[gradient_root] = root_of(f[gradient]);
-  if (Class::is_enclosed) f[slice_error] = slope_feature(s.errors * plan.slice_scale);
   return weighted_sum(weights, f);
 }
 
@@ -31,7 +30,7 @@ __device__ void find_contexts(const RegionOfClass<Class, T>& tile, const LevelAr
   const auto magnitudes =
       tile.reader(array.layout, static_cast<const std::uint8_t*>(array.magnitudes));
   const auto put = [&](int k, std::int32_t sum) {
-    contexts[tile.code_position_in_region(k)] = context_of(weights, plan.points.group, sum);
+    contexts[tile.code_position_in_region(k)] = context_of(plan.points.group, sum);
   };
   tile.with_borders(3, 1, [&](auto borders) {
     if constexpr (borders.value == Borders::all) {

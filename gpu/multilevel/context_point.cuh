@@ -19,25 +19,6 @@ __device__ ValueAt<Magnitudes> group_sum(const ContextTaps& taps, const std::int
   return sum;
 }
 
-/// error_in_slice() of both enclosing slices.
-template <class T, class Values>
-__device__ ValueAt<Values> inner_slice_errors(const DeviceClass<T>& view, const Values& value) {
-  const ClassPlan<T>& plan = view.plan;
-  constexpr unsigned slices = same_point - direct;
-  ValueAt<Values> errors = 0;
-  for (unsigned i = plan.context_taps.begin(slices); i < plan.context_taps.end(slices); ++i) {
-    const std::int64_t there = plan.context_offsets[i];
-    ValueAt<Values> sum = 0;
-    for (unsigned axis = 0; axis < max_axes; ++axis) {
-      if (!plan.points.is_odd(axis)) continue;
-      const auto& line = view.line_offsets[axis];
-      sum += value[there + line[1]] + value[there + line[2]];
-    }
-    errors += fabs(value[there] - sum * plan.near_share);
-  }
-  return errors;
-}
-
 /// slopes_of() of inner points.
 template <class T, class Values>
 __device__ Slopes<ValueAt<Values>> inner_slopes(const DeviceClass<T>& view, const Values& value) {
@@ -47,7 +28,7 @@ __device__ Slopes<ValueAt<Values>> inner_slopes(const DeviceClass<T>& view, cons
     const auto& line = view.line_offsets[axis];
     sums.add(value[line[1]], value[line[2]], value[line[0]] + value[line[3]]);
   }
-  return sums.with(inner_slice_errors(view, value));
+  return sums.slopes();
 }
 
 /// Of inner points.
@@ -71,10 +52,7 @@ __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
   CUSZI_UNROLL
   for (unsigned i = 0; i < count; ++i) {
     Features f{};
-    add_slopes(plan,
-               Slopes<T>{slopes.slope.of[i], slopes.curvature.of[i], slopes.spread.of[i],
-                         slopes.errors.of[i]},
-               f);
+    add_slopes(plan, Slopes<T>{slopes.slope.of[i], slopes.curvature.of[i], slopes.spread.of[i]}, f);
     sums.of[i] += weighted_sum(weights, f);
   }
   return sums;

@@ -151,7 +151,7 @@ class CubePoints {
     }
   }
 
-  __device__ Slopes<T> slopes(int i, T near_share) const {
+  __device__ Slopes<T> slopes(int i) const {
     SlopeSums<T> sums;
     CUSZI_UNROLL
     for (int a = 0; a < 3; ++a) {
@@ -159,12 +159,7 @@ class CubePoints {
       const Line& line = lines_[i][a];
       sums.add(line.low, line.high, line.far_low + line.far_high);
     }
-    T errors = 0;
-    if (Class::is_enclosed) {
-      errors += error_in(reader_.in_low_slice(), i, near_share);
-      errors += error_in(reader_.in_high_slice(), i, near_share);
-    }
-    return sums.with(errors);
+    return sums.slopes();
   }
 
  private:
@@ -187,15 +182,6 @@ class CubePoints {
     if (!has_low) line.far_low = 3 * (line.low - line.high) + line.far_high;
     if (!has_high) line.far_high = 3 * (line.high - line.low) + line.far_low;
     return line;
-  }
-
-  __device__ T error_in(const Reader& slice, int i, T near_share) const {
-    T sum = 0;
-    CUSZI_UNROLL
-    for (int a = 0; a < 3; ++a) {
-      if (Class::is_odd(a)) sum += along(slice, i, a, -1) + along(slice, i, a, ahead(i, a));
-    }
-    return std::fabs(slice.at(2 * (k_ + i), 0, 0) - sum * near_share);
   }
 
   static constexpr bool checks(int axis) {
@@ -407,9 +393,12 @@ class CubeMagnitudes {
       if (order >= Class::order) continue;
       const bool moves_once = (moved & (moved - 1)) == 0;
       const unsigned feature = order == 0 ? parent : moves_once ? direct : diagonal;
-      f[feature] += sum_of(reader_, moved);
+      f[feature] += sum_of(moved);
     }
-    if (Class::is_enclosed) add_slices(f);
+    if (Class::is_enclosed) {
+      f[same_point] += reader_.in_low_slice().at(2 * k_, 0, 0);
+      f[same_point] += reader_.in_high_slice().at(2 * k_, 0, 0);
+    }
   }
 
  private:
@@ -417,19 +406,8 @@ class CubeMagnitudes {
     return borders == Borders::all || (borders == Borders::rows && axis == 2);
   }
 
-  __device__ void add_slices(Features& f) const {
-    const Reader low = reader_.in_low_slice();
-    const Reader high = reader_.in_high_slice();
-    f[same_point] += low.at(2 * k_, 0, 0) + high.at(2 * k_, 0, 0);
-    CUSZI_UNROLL
-    for (unsigned moved = 1; moved < 8; ++moved) {
-      if (((moved >> 1) & 1U) != 0 || Class::order_with(moved) > Class::order) continue;
-      f[slices] += sum_of(low, moved) + sum_of(high, moved);
-    }
-  }
-
   /// Over the neighbours at 1 along the axes of `moved`.
-  __device__ std::int32_t sum_of(const Reader& reader, unsigned moved) const {
+  __device__ std::int32_t sum_of(unsigned moved) const {
     std::int32_t sum = 0;
     CUSZI_UNROLL
     for (unsigned side = 0; side < 8; ++side) {
@@ -440,7 +418,7 @@ class CubeMagnitudes {
         const bool moves = ((moved >> a) & 1U) != 0;
         d[a] = !moves ? 0 : ((side >> a) & 1U) != 0 ? high_[a] : low_[a];
       }
-      sum += reader.at(2 * k_ + d[0], d[1], d[2]);
+      sum += reader_.at(2 * k_ + d[0], d[1], d[2]);
     }
     return sum;
   }

@@ -153,7 +153,7 @@ __device__ void find_contexts(const VectorPass<T>& pass, const VectorPlace<T, fa
     const auto around = magnitudes_around(magnitudes, k);
     CUSZI_UNROLL
     for (int i = 0; i < size; ++i) {
-      const Slopes<T> s = lines[i].with(T{0});
+      const Slopes<T> s = lines[i].slopes();
       Features f{};
       f[constant] = feature_one;
       f[direct] = around.direct[i];
@@ -162,7 +162,7 @@ __device__ void find_contexts(const VectorPass<T>& pass, const VectorPlace<T, fa
       f[gradient] = slope_feature(s.slope * own.slope_scale);
       f[roughness] = slope_feature(s.curvature * own.slope_scale + s.spread * own.spread_scale);
       f[gradient_root] = root_of(f[gradient]);
-      found[k].of[i] = context_of(mine, own.group, weighted_sum(mine.weights, f));
+      found[k].of[i] = context_of(own.group, weighted_sum(mine.weights, f));
     }
   }
   // In the end: bytes may stand for anything, so that nothing is read ahead of them.

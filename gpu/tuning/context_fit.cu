@@ -247,7 +247,7 @@ class ContextChoice {
 
   std::vector<std::vector<ContextWeights>> choose(RememberedWeights& remembered) const {
     std::vector<WeightCosts> costs(groups_.size());
-    constexpr std::size_t parts = 3;
+    constexpr std::size_t parts = 2;
     gpu_.host().for_each(parts * groups_.size(),
                          [&](std::size_t i) { price(i / parts, i % parts, costs[i / parts]); });
     std::vector<ContextWeights> chosen(groups_.size());
@@ -317,15 +317,13 @@ class ContextChoice {
     return std::accumulate(from, from + context_counts, std::uint64_t{0});
   }
 
-  /// Costs of own weights, of none, and of those likely to be remembered, which are known only
+  /// Costs of own weights, and of those likely to be remembered, which are known only
   /// after earlier groups have chosen.
   void price(std::size_t group, std::size_t part, WeightCosts& costs) const {
     const std::uint64_t samples = used(group);
     if (samples == 0) return;
     if (part == 0) {
       if (samples >= fewest_fitted_points) costs.own = cost_of(group, first_pairs_[group]);
-    } else if (part == 1) {
-      costs.none = cost_of_none(group);
     } else {
       costs.remembered = cost_of(group, likely_pair(group));
     }
@@ -333,14 +331,6 @@ class ContextChoice {
 
   Cost cost_of(std::size_t group, std::size_t pair) const {
     return context_cost(counts_of(pair), groups_[group].points);
-  }
-
-  Cost cost_of_none(std::size_t group) const {
-    std::vector<Counts> in_one(contexts_per_group, Counts{});
-    for (const Counts& bucket : counts_of(first_pairs_[group])) {
-      for (std::size_t t = 0; t < bucket.size(); ++t) in_one.front()[t] += bucket[t];
-    }
-    return context_cost(std::move(in_one), groups_[group].points);
   }
 
   /// Own weights of the previous group of the kind, or those remembered.

@@ -49,7 +49,6 @@ def _read_frequencies(bits):
         return _read_model(bits, last)
     below = bits.unary()
     commonest = (1 << below | bits.get(below)) - 1
-    mantissa = (0, 1, 2, 4)[bits.get(2)] if last > 0 else 0
     table, exponent = [0] * (max(last, commonest) + 1), 12
     for token in range(last + 1):
         if token == commonest:
@@ -57,7 +56,7 @@ def _read_frequencies(bits):
         rank = bits.unary()
         exponent += -(rank + 1) // 2 if rank % 2 else rank // 2
         if exponent:
-            stored = min(exponent - 1, mantissa)
+            stored = min(exponent - 1, 1)
             table[token] = (1 << stored | bits.get(stored)) << (exponent - 1 - stored)
     table[commonest] = 4096 - sum(table)
     return table

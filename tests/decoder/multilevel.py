@@ -10,7 +10,7 @@ from .numbers import Bits, Reader, hash_of, unzigzag
 from .parts import clamp, extents_of, from_bits, local_half_steps, sparse_list, squeezed
 
 _LATTICE, _INDEPENDENT, _LAYERED = range(3)
-_FIRST_WEIGHTS = [102, 1100, 550, 400, 1600, 200, 0, 0, 0, 0]
+_FIRST_WEIGHTS = [102, 1100, 550, 400, 1600, 0, 0, 0]
 
 
 def read(table, frame):
@@ -232,7 +232,7 @@ def _feature(value):
 
 
 def _magnitude_features(params, c, point, magnitudes):
-    direct = diagonal = parent = same = slices = 0
+    direct = diagonal = parent = same = 0
     axes = [axis for axis in params.lattice if params.extents[axis] > c.units[axis]]
     for offsets in product((-1, 0, 1), repeat=len(axes)):
         moved = {axis for axis, units in zip(axes, offsets) if units}
@@ -243,36 +243,28 @@ def _magnitude_features(params, c, point, magnitudes):
             direct += m if order and len(moved) == 1 else 0
             diagonal += m if order and len(moved) > 1 else 0
         for layer in (-1, 1) if c.stage > 0 else ():
-            m = int(magnitudes[point.near(_tap((params.layered, layer), *moves))])
-            same += m if not moved else 0
-            slices += m if 1 <= len(moved) <= 2 and order <= c.order else 0
-    return [16, direct, diagonal, parent, same, slices]
+            same += int(magnitudes[point.near(_tap((params.layered, layer)))]) if not moved else 0
+    return [16, direct, diagonal, parent, same]
 
 
 def _slope_features(params, c, point, half_step):
     t = point.values.dtype.type
     if c.order == 0:
-        return [0] * 4
-    slope = curvature = errors = t(0)
+        return [0] * 3
+    slope = curvature = t(0)
     for axis in c.odd:
         left, right = point.f(axis, -1), point.f(axis, 1)
         slope = slope + abs(right - left)
         curvature = curvature + abs((left + right) - (point.f(axis, -3) + point.f(axis, 3)))
     splines = [point.spline(axis) for axis in c.odd]
-    for layer in (-1, 1) if c.stage > 0 else ():
-        around = t(0)
-        for axis in c.odd:
-            pair = [point.value(_tap((params.layered, layer), (axis, side))) for side in (-1, 1)]
-            around = around + (pair[0] + pair[1])
-        errors = errors + abs(point.value(_tap((params.layered, layer))) - around * (t(0.5) / t(c.order)))
     scale = t(16 / (half_step * c.order))
     gradient = _feature(slope * scale)
     roughness = _feature(curvature * scale + (max(splines) - min(splines)) * t(32 / half_step))
-    return [gradient, roughness, math.isqrt(16 * gradient), _feature(errors * t(8 / half_step))]
+    return [gradient, roughness, math.isqrt(16 * gradient)]
 
 
-def _context(c, weights, total):
-    if weights[c.group] is None or total >> 6 <= 0:
+def _context(c, total):
+    if total >> 6 <= 0:
         return 16 * c.group
     return 16 * c.group + min((total >> 6).bit_length(), 15)
 
@@ -292,21 +284,19 @@ class _Decoder:
         self.which = which.reshape(extents)
 
     def weights(self, data, groups):
-        """Of the groups of a pass; None for bucket 0."""
+        """Of the groups of a pass."""
         reader, weights = Reader(data or b""), []
         for order, stage in groups:
             key = order, stage > 0
             kind = reader.u8() if data else 0
             if kind == 1:
-                self.remembered[key] = [unzigzag(reader.varint()) for _ in range(10)]
-            weights.append(None if kind == 2 else self.remembered.get(key, _FIRST_WEIGHTS))
+                self.remembered[key] = [unzigzag(reader.varint()) for _ in range(8)]
+            weights.append(self.remembered.get(key, _FIRST_WEIGHTS))
         reader.end()
         return weights
 
     def estimate(self, c, at, weights, half_step):
         """The sum of weight * feature at a point."""
-        if weights is None:
-            return 0
         point = _Point(self.params, c, at, self.values)
         features = _magnitude_features(self.params, c, point, self.magnitudes)
         features += _slope_features(self.params, c, point, half_step)
@@ -314,7 +304,7 @@ class _Decoder:
 
     def contexts(self, points, weights, half_step):
         """Of all points of a pass."""
-        return [_context(c, weights, self.estimate(c, at, weights[c.group], half_step)) for c, at in points]
+        return [_context(c, self.estimate(c, at, weights[c.group], half_step)) for c, at in points]
 
     def prediction(self, c, at, half_step):
         predicted = self.background

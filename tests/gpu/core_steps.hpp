@@ -34,8 +34,7 @@ CUSZI_HD inline PointSteps<T> steps_of(const Grid& grid, const ClassPlan<T>& pla
   const PointAt<const T*> p{grid, plan.points, steps.at, values + offset};
   steps.prediction = prediction(plan, p);
   steps.features = features_of(plan, p, magnitudes + offset);
-  steps.context =
-      context_of(weights, plan.points.group, weighted_sum(weights.weights, steps.features));
+  steps.context = context_of(plan.points.group, weighted_sum(weights.weights, steps.features));
   if (plan.stencil.size > 1) {
     steps.observed = observe(plan.stencil, p, *p.value, steps.observation.data(), 1);
   }

@@ -80,7 +80,7 @@ class MultilevelDecoder {
   std::uint8_t context_at(const Point& point, const std::vector<ContextWeights>& weights) const {
     const std::uint32_t group = point.plan.points.group;
     const Features features = features_of(point.plan, point.at, magnitudes_.data() + point.offset);
-    return context_of(weights.at(group), group, weighted_sum(weights.at(group).weights, features));
+    return context_of(group, weighted_sum(weights.at(group).weights, features));
   }
 
   /// Nothing that a pass predicts from is of the same pass, so that its points may be restored in
