@@ -32,7 +32,7 @@ std::optional<double> PairSums::correlation() const {
   const double rounding = 1e-12 * std::max(xx, yy) / pairs;
   if (!(x_variance > rounding && y_variance > rounding)) return std::nullopt;
   const double covariance = xy / pairs - (x / pairs) * (y / pairs);
-  return std::clamp(covariance / std::sqrt(x_variance) / std::sqrt(y_variance), -1.0, 1.0);
+  return std::clamp(covariance / (std::sqrt(x_variance) * std::sqrt(y_variance)), -1.0, 1.0);
 }
 
 void Fidelity::merge(const Fidelity& next) {

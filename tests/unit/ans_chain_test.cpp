@@ -216,7 +216,7 @@ TEST_CASE("frequency tables come back as written") {
   CHECK(listed);
 }
 
-TEST_CASE("no table of a model costs less than the one that fits") {
+TEST_CASE("no table of a model costs clearly less than the one that fits") {
   Random random(14);
   bool is_modelled = false;
   for (int i = 0; i < 200; ++i) {
@@ -233,7 +233,8 @@ TEST_CASE("no table of a model costs less than the one that fits") {
         bits.put(shape, TokenModel::shape_bits);
         const std::vector<std::byte> bytes = bits.take();
         BitReader in(bytes, "a table");
-        REQUIRE(FrequencyTable::read(in, token_count).cost(counts) >= lowest);
+        const Cost cost = FrequencyTable::read(in, token_count).cost(counts);
+        REQUIRE(cost + cost / 1000 >= lowest);  // models far from the mean are not tried
       }
     }
   }

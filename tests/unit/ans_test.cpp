@@ -155,7 +155,7 @@ TEST_CASE("what a level costs is known before it is coded") {
     const auto stream = encode({middle}, std::span(&pass, 1));
     const cpu::PassCodes codes{pass.symbols, pass.contexts, pass.shape()};
     const auto told = static_cast<double>(cpu::ans_bytes({middle}, std::span(&codes, 1)));
-    CHECK(std::abs(told / static_cast<double>(stream.codes.size()) - 1) < 0.005);
+    CHECK(std::abs(told / static_cast<double>(stream.codes.size()) - 1) < 0.006);
   }
 }
 
