@@ -65,8 +65,6 @@ Table read_table(BitReader& bits) {
   const std::uint32_t below_leading = unary(bits);
   const auto commonest = static_cast<std::uint32_t>((1U << below_leading) +
                                                     bits.get(static_cast<int>(below_leading)) - 1);
-  constexpr std::array<int, 4> mantissas{0, 1, 2, 4};
-  const int mantissa = last > 0 ? mantissas.at(bits.get(2)) : 0;
   int exponent = 12;
   std::uint64_t left = 4096;
   for (std::uint32_t token = 0; token <= last; ++token) {
@@ -75,7 +73,7 @@ Table read_table(BitReader& bits) {
     exponent += rank % 2 == 0 ? rank / 2 : -(rank + 1) / 2;
     if (exponent == 0) continue;
     const int below = exponent - 1;
-    const int stored = std::min(below, mantissa);
+    const int stored = std::min(below, 1);
     std::uint64_t frequency = 1;
     frequency = frequency << stored | bits.get(stored);
     table.at(token) = frequency << (below - stored);
