@@ -149,7 +149,7 @@ std::vector<float> read_bounds(const std::string& name) {
 
 void add_bound_field(CLI::App& app, BoundFile& file) {
   app.add_option("--bound-field", file.path,
-                 "multilevel: file of smaller bounds, one for each point or each block of "
+                 "multilevel, cells: file of smaller bounds, one for each point or each block of "
                  "--bound-blocks; named as INPUT, or raw f32")
       ->type_name("FILE")
       ->group(group::main);

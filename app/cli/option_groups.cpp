@@ -88,6 +88,7 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
        "it needs --predictor interp or --preset cuszi"},
       {OptionUse::multilevel, id != PredictorId::multilevel,
        "it needs --predictor multilevel or auto"},
+      {OptionUse::regions, !takes_local_bounds(id), "it needs --preset ratio or balanced"},
       {OptionUse::zfp, id != PredictorId::zfp, "it needs --preset zfp"},
       {OptionUse::coder, has_own_coder(id),
        "the predictors tiles, zfp and cells have no separate coder"},

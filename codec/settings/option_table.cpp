@@ -69,11 +69,11 @@ constexpr std::array table{
   Option{{group::main, "keep-sign", "keep_sign", kind::flag, "", 0, 0, "no",
     "Keep the sign of every value, like --keep-isovalue 0"}, at<&O::keep_sign>},
   Option{{group::main, "region", "regions", kind::text, "A:B,...=BOUND", 0, 0, "",
-    "multilevel: smaller bound for a box, given as for --box; 0 is lossless; later regions override earlier ones; "
-    "up to 16 times"}, each_by(add_region), Use::multilevel},
+    "multilevel, cells: smaller bound for a box, given as for --box; 0 is lossless; later regions override earlier "
+    "ones; up to 16 times"}, each_by(add_region), Use::regions},
   Option{{group::main, "bound-blocks", "bound_blocks", kind::text, "DIMS", 0, 0, "",
-    "multilevel: extents of the blocks that --bound-field has one value for, like 16x16x16"},
-    by(set_bound_blocks), Use::multilevel},
+    "multilevel, cells: extents of the blocks that --bound-field has one value for, like 16x16x16"},
+    by(set_bound_blocks), Use::regions},
 
   Option{{group::predictor, "predictor", "predictor", kind::word, "auto|lorenzo|interp|multilevel|tiles|zfp|cells", 1, 0, "",
     "Predictor, instead of the preset's; auto chooses between lorenzo and multilevel by trials"}, at<&O::predictor>},

@@ -41,7 +41,18 @@ inline constexpr std::array all{main, predictor, coder, device, files, safety, r
 }  // namespace option_group
 
 /// What must be chosen for an option to have an effect.
-enum class OptionUse { any, interp, multilevel, zfp, coder, index, hybrid, huffman, relative };
+enum class OptionUse {
+  any,
+  interp,
+  multilevel,
+  regions,
+  zfp,
+  coder,
+  index,
+  hybrid,
+  huffman,
+  relative
+};
 
 /// Where a text goes: a member, or a parser.
 struct OptionTarget {

@@ -226,14 +226,15 @@ void refuse_share(const cuszi_options& options, std::string_view label) {
 
 namespace {
 
-/// Requires `multilevel` and a bound of the field.
+/// Requires a predictor that takes local bounds, and a bound of the field.
 void apply_places(const cuszi_options& options, std::string_view label, FieldSettings& settings) {
   settings.places = places_in(options);
   if (!settings.places.any()) return;
   const std::string_view dashes = dashes_of(label);
-  if (settings.frame.predictor.id != PredictorId::multilevel) {
-    throw UsageError(
-        fmt::format("bounds of regions need {0}preset ratio or {0}predictor multilevel", dashes));
+  if (!takes_local_bounds(settings.frame.predictor.id)) {
+    throw UsageError(fmt::format(
+        "bounds of regions need {0}preset ratio or balanced, or {0}predictor multilevel or cells",
+        dashes));
   }
   if (target_of(options) || error_mode_of(options) >= ErrorMode::pointwise) {
     throw UsageError(fmt::format(

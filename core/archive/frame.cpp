@@ -306,8 +306,9 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
                          " does not go with its coder " + std::string(name_of(*header.coder)));
     }
   }
-  if (header.bounds && !std::holds_alternative<MultilevelParams>(*header.predictor)) {
-    throw ArchiveError("a frame has local bounds, but its predictor is not multilevel");
+  if (header.bounds && !takes_local_bounds(id_of(*header.predictor))) {
+    throw ArchiveError("a frame has local bounds, but its predictor is " +
+                       std::string(name_of(id_of(*header.predictor))));
   }
   if (!header.bounds && splits_contexts(header)) {
     throw ArchiveError("a frame has contexts of local bounds, but no such bounds");

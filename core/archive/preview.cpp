@@ -97,7 +97,7 @@ ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
 ByteCount side_bytes(const FrameShape& shape, const FrameHeader& header,
                      const FramePreview& preview) {
   ByteCount bytes = header.transform ? ceil_div(shape.points(), 4) : 0;
-  if (header.bounds) bytes += preview.restored.points() + BlockGrid::of(shape.dims).count();
+  if (header.bounds) bytes += preview.restored.points() + BlockGrid::of(shape.extents()).count();
   return bytes;
 }
 

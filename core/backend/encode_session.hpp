@@ -42,7 +42,7 @@ struct FrameCoding {
   Tolerance tolerance;
   CoderParams coder;
   HuffmanTuning tuning;
-  std::shared_ptr<const LocalBounds> local = {};  ///< for `multilevel`; smaller than the frame's
+  std::shared_ptr<const LocalBounds> local = {};  ///< smaller ones than the frame's
 
   /// Whether codes depend on contexts: each pass must then fit contexts before the next is
   /// predicted.
@@ -181,7 +181,7 @@ class EncodeSession {
   /// For predictors with quant-codes. The session must outlive it.
   virtual std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) = 0;
   /// For predictors that code themselves. Valid as long as the session.
-  virtual std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) = 0;
+  virtual std::vector<CodedPass> encode_values(const FrameCoding& coding) = 0;
 
   /// Largest sampled magnitude (FieldScan::sampled), if encode_unscanned() may succeed: `tiles`
   /// without fill values before a scan.

@@ -22,8 +22,8 @@ CUSZI_HD inline std::uint8_t class_of_sum(std::uint32_t sum) {
   return static_cast<std::uint8_t>(2 * exponent + (sum >> (exponent - 1) & 1));
 }
 
-// Codes of points outside the field, and the one in the position of the tile's anchor, are not
-// coded.
+// Codes of points outside the field are not coded. The one of a tile's anchor is coded under local
+// bounds: it tells the anchor's value in steps of its own bound.
 
 /// Which codes of a tile are coded, by the axes along which it sticks out of the field: a bit a
 /// code.
@@ -34,7 +34,7 @@ struct CodedPoints {
   template <class Shape>
   CUSZI_HD static bool has(const CellGrid& grid, unsigned cut, int z, int y, int x) {
     const int at[axis_count] = {z, y, x};
-    bool is_inside = (z | y | x) != 0;
+    bool is_inside = (z | y | x) != 0 || grid.has_anchor_codes;
     for (int axis = 0; axis < axis_count; ++axis) {
       const auto left =
           static_cast<int>(grid.extents[axis] % static_cast<unsigned>(Shape::extent(axis)));

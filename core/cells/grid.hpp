@@ -139,11 +139,13 @@ struct CellTile {
 struct CellGrid {
   std::uint64_t extents[axis_count];
   std::uint32_t tiles[axis_count];
-  unsigned cut;  ///< axes whose last tile sticks out of the field, as bits 1, 2 and 4
+  unsigned cut;           ///< axes whose last tile sticks out of the field, as bits 1, 2 and 4
+  bool has_anchor_codes;  ///< under local bounds, anchors have codes of their own
 
   template <class Shape>
-  CUSZI_HD static CellGrid of(const Extents3& extents) {
+  CUSZI_HD static CellGrid of(const Extents3& extents, bool has_anchor_codes = false) {
     CellGrid grid{};
+    grid.has_anchor_codes = has_anchor_codes;
     for (int axis = 0; axis < axis_count; ++axis) {
       const auto side = static_cast<std::uint64_t>(Shape::extent(axis));
       grid.extents[axis] = extents[static_cast<std::size_t>(axis)];
@@ -193,8 +195,9 @@ struct CellGrid {
   }
 };
 
-inline CellGrid cell_grid(int rank, const Extents3& extents) {
-  return with_cell_rank(rank, [&](auto shape) { return CellGrid::of<decltype(shape)>(extents); });
+inline CellGrid cell_grid(int rank, const Extents3& extents, bool has_anchor_codes = false) {
+  return with_cell_rank(
+      rank, [&](auto shape) { return CellGrid::of<decltype(shape)>(extents, has_anchor_codes); });
 }
 
 /// The extents of the points of a frame that a stride leaves. Axes stay where they are: one that is

@@ -11,14 +11,19 @@
 
 namespace cuszi {
 
+double cells_half_step(double bound, double min, double max, DType dtype) {
+  const double largest = std::max(std::fabs(min), std::fabs(max));
+  const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
+  return bound - std::min(largest * rounding, bound / 16);
+}
+
 void CellsParams::choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound,
                          DType dtype) {
-  const double largest = std::max(std::fabs(scan.min), std::fabs(scan.max));
-  const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
-  half_step = bound - std::min(largest * rounding, bound / 16);
+  half_step = cells_half_step(bound, scan.min, scan.max, dtype);
   const double most =
       dtype == DType::f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
   constexpr double room = 256;  // for sums of weighted values
+  const double largest = std::max(std::fabs(scan.min), std::fabs(scan.max));
   const double reach = std::max(largest, scan.max - scan.min);
   const double anchor_step = 2 * half_step_of_level(half_step, most_cell_levels);
   if (!(reach < most / room && reach < anchor_step * static_cast<double>(largest_anchor)))

@@ -45,6 +45,9 @@ struct CellsParams {
   friend bool operator==(const CellsParams&, const CellsParams&) = default;
 };
 
+/// The half step of the finest level for a bound: the bound less the rounding of values.
+double cells_half_step(double bound, double min, double max, DType dtype);
+
 /// The background of a frame, given the commonest of its sampled values, the lowest of several: 0
 /// unless a sixteenth of them is that.
 CUSZI_HD inline double background_of(double commonest, std::uint64_t times, std::uint64_t sampled) {

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "core/cells/grid.hpp"
+#include "core/field/local_bounds.hpp"
 #include "core/field/quantizer.hpp"
 
 namespace cuszi {
@@ -40,8 +42,8 @@ struct CellsQuantizer {
   T certain;         ///< a rounded difference below this is within the bound
   RuleZone<T> zone;  ///< of values that rules matter to
 
-  CellsQuantizer(double half_step, double subtracted, int levels, double range_min,
-                 double range_max, double absolute_bound = 0, const RestoreRules<T>& rules = {})
+  CellsQuantizer(double half_step, double subtracted, double range_min, double range_max,
+                 double absolute_bound = 0, const RestoreRules<T>& rules = {})
       : step{},
         inverse{},
         background(static_cast<T>(subtracted)),
@@ -49,22 +51,28 @@ struct CellsQuantizer {
         high(static_cast<T>(range_max) - background),
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
-        bound(absolute_bound),
-        certain(certainly_within<T>(absolute_bound)),
         zone(rules.zone(absolute_bound)) {
-    for (int level = 0; level < levels; ++level) {
-      const double half = half_step_of_level(half_step, level);
+    set_bound({absolute_bound, half_step});
+    anchor_step = step[most_cell_levels - 1];
+    anchor_inverse = inverse[most_cell_levels - 1];
+  }
+
+  /// Codes points under another bound. Anchors keep their step.
+  void set_bound(const LocalBound& local) {
+    bound = local.bound;
+    certain = certainly_within<T>(bound);
+    for (int level = 0; level < most_cell_levels; ++level) {
+      const double half = half_step_of_level(local.half_step, level);
       step[level] = static_cast<T>(2 * half);
       inverse[level] = static_cast<T>(1 / (2 * half));
     }
-    anchor_step = step[levels - 1];
-    anchor_inverse = inverse[levels - 1];
   }
 
-  CUSZI_HD CellValue<T> quantise(int level, T value, T predicted, bool has_code) const {
+  /// `value` is less the background; not a number: missing.
+  CUSZI_HD CellValue<T> quantise(int level, T value, T predicted) const {
     using Bits = typename IntegerBits<T>::Bits;
-    const T scaled = ((value - background) - predicted) * inverse[level];
-    const bool in_range = has_code && magnitude_of(scaled) < T(most_cell_code + 0.5);
+    const T scaled = (value - predicted) * inverse[level];
+    const bool in_range = magnitude_of(scaled) < T(most_cell_code + 0.5);
     const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
     const T steps = rounded - IntegerBits<T>::rounding;
     return {static_cast<std::int16_t>(std::bit_cast<Bits>(rounded)), steps,
@@ -99,5 +107,27 @@ struct CellsQuantizer {
     return clamp_restored<T>(static_cast<T>(integer) * anchor_step, low, high);
   }
 };
+
+/// The quantisers of a frame's points under local bounds.
+template <class T>
+struct LocalCellsQuantizers {
+  BlockGrid grid;
+  const std::uint8_t* blocks = nullptr;          ///< bound of each block; null: no local bounds
+  const CellsQuantizer<T>* of_bounds = nullptr;  ///< [0] is the frame's
+
+  CUSZI_HD bool any() const { return blocks != nullptr; }
+  CUSZI_HD const CellsQuantizer<T>& at(std::uint64_t z, std::uint64_t y, std::uint64_t x) const {
+    return of_bounds[blocks[grid.block_of(z, y, x)]];
+  }
+};
+
+/// LocalCellsQuantizers::of_bounds.
+template <class T>
+std::vector<CellsQuantizer<T>> quantizers_of_bounds(const CellsQuantizer<T>& frame,
+                                                    const LocalBounds& local) {
+  std::vector<CellsQuantizer<T>> all{frame};
+  for (const LocalBound& bound : local.bounds) all.emplace_back(frame).set_bound(bound);
+  return all;
+}
 
 }  // namespace cuszi

@@ -164,7 +164,7 @@ AskedBounds BoundsByPlace::of_frame(const Dims& dims, const Dims& frame, const I
                                     const std::function<double(double)>& absolute) const {
   RowBounds bounds(*this, dims, frame, origin);
   BlockCursor cursor(BlockRows::of({frame}));
-  AskedBounds asked{std::vector<double>(BlockGrid::of(frame).count(), none), {}};
+  AskedBounds asked{std::vector<double>(BlockGrid::of(frame.as_3d()).count(), none), {}};
   for (std::uint64_t number = 0; number < bounds.rows(); ++number) {
     const std::span<const double> row = bounds.row(number);
     if (row.empty()) cursor.advance(frame[frame.rank() - 1]);

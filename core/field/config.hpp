@@ -31,6 +31,11 @@ enum class PredictorId : std::uint8_t {
   cells = 5
 };
 
+/// Whether a predictor keeps to bounds of blocks.
+constexpr bool takes_local_bounds(PredictorId id) {
+  return id == PredictorId::multilevel || id == PredictorId::cells;
+}
+
 /// Cubic splines of cuSZ-i (SC'24, V-B); numbers in archives.
 enum class Cubic : std::uint8_t { not_a_knot = 0, natural = 1 };
 

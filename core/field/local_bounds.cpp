@@ -91,9 +91,8 @@ void keep_blocks(const std::vector<bool>& blocks, const Dims& dims,
 
 }  // namespace
 
-BlockGrid BlockGrid::of(const Dims& dims) {
+BlockGrid BlockGrid::of(const Extents3& extents) {
   constexpr std::array<std::uint8_t, 4> log2_by_rank{0, 9, 4, 3};
-  const Extents3 extents = dims.as_3d();
   const std::uint8_t log2 = log2_by_rank.at(static_cast<std::size_t>(rank_of(extents)));
   BlockGrid grid;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -108,7 +107,7 @@ BlockRows BlockRows::of(const Selection& points) {
   rows.frame.fill(1);
   rows.extents.fill(1);
   rows.step.fill(1);
-  rows.grid = BlockGrid::of(points.from);
+  rows.grid = BlockGrid::of(points.from.as_3d());
   std::size_t to = rows.frame.size();
   for (int axis = points.from.rank(); axis-- > 0;) {
     if (points.from[axis] == 1) continue;
@@ -143,7 +142,7 @@ LocalBounds LocalBounds::decode(Bytes bytes, const FrameShape& shape) {
       throw ArchiveError("a local bound is impossible");
     }
   }
-  local.blocks.resize(BlockGrid::of(shape.dims).count());
+  local.blocks.resize(BlockGrid::of(shape.extents()).count());
   zstd_decompress(in.take(in.remaining()), std::as_writable_bytes(std::span(local.blocks)));
   const auto last = std::max_element(local.blocks.begin(), local.blocks.end());
   if (*last > local.bounds.size()) throw ArchiveError("a block has a bound that is not listed");
@@ -169,14 +168,14 @@ PointBounds::PointBounds(double largest, const LocalBounds* local, const Selecti
 }
 
 BoundPlan plan_bounds(const AskedBounds& asked, double bound, const FieldScan& scan,
-                      const FrameShape& shape) {
+                      const FrameShape& shape, HalfStepRule half_step) {
   BoundPlan plan{bound, bound, std::nullopt, asked.lossless};
   const double most = std::min(bound, largest_bound(shape.dtype));
   std::vector<double> of_blocks;
   of_blocks.reserve(asked.of_blocks.size());
   for (const double least : asked.of_blocks) of_blocks.push_back(std::min(least, most));
   const auto local_bound = [&](double b) {
-    return LocalBound{b, half_step_for(b, scan.min, scan.max, shape.dtype)};
+    return LocalBound{b, half_step(b, scan.min, scan.max, shape.dtype)};
   };
 
   std::vector<double> coded = coded_bounds(of_blocks);

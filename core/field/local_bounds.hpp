@@ -19,8 +19,11 @@ struct BlockGrid {
   std::array<std::uint8_t, 3> log2{};  ///< of a block's extents z, y, x
   Extents3 blocks{};
 
-  static BlockGrid of(const Dims& dims);
+  static BlockGrid of(const Extents3& extents);
   CUSZI_HD std::uint64_t count() const { return blocks[0] * blocks[1] * blocks[2]; }
+  CUSZI_HD std::uint64_t block_of(std::uint64_t z, std::uint64_t y, std::uint64_t x) const {
+    return ((z >> log2[0]) * blocks[1] + (y >> log2[1])) * blocks[2] + (x >> log2[2]);
+  }
 };
 
 /// Maps rows of selected points to blocks. Axes of extent 1 are dropped, the rest padded in front.
@@ -42,7 +45,7 @@ struct BlockRows {
     row /= extents[2];
     const std::uint64_t slow = first[0] + row / extents[1] * step[0];
     const std::uint64_t z = slow * frame[1] + first[1] + row % extents[1] * step[1];
-    return ((z >> grid.log2[0]) * grid.blocks[1] + (y >> grid.log2[1])) * grid.blocks[2];
+    return grid.block_of(z, y, 0);
   }
   /// Block of a point, relative to first_block().
   CUSZI_HD std::uint64_t block_in_row(std::uint64_t x) const {
@@ -85,10 +88,13 @@ struct BoundPlan {
   std::vector<std::uint64_t> kept;   ///< points to store exactly; may be empty
 };
 
+/// The half step that a predictor takes for a bound of values in [min, max].
+using HalfStepRule = double (*)(double bound, double min, double max, DType dtype);
+
 /// A block's bound is the smallest of its points' and `bound`. Above 32 distinct bounds, they are
 /// rounded down to quarter octaves below the largest.
 BoundPlan plan_bounds(const AskedBounds& asked, double bound, const FieldScan& scan,
-                      const FrameShape& shape);
+                      const FrameShape& shape, HalfStepRule half_step);
 
 struct PointBounds {
   std::vector<double> bounds;        ///< the frame's, then the local ones

@@ -198,8 +198,7 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
 /// For predictors that code themselves.
 std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
                                    StepTimes& times) {
-  return times.measure(
-      "encode", [&] { return session.encode_values(coding.predictor, coding.tolerance.bound); });
+  return times.measure("encode", [&] { return session.encode_values(coding); });
 }
 
 std::vector<Sections> sections_of(EncodeSession& session, const PointSections& points,
@@ -269,15 +268,25 @@ FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
   return {std::move(method.predictor), tolerance, coder, config.huffman};
 }
 
-/// With smaller local bounds, predictions must not snap to a background.
+/// How half steps follow from local bounds.
+HalfStepRule half_step_rule(const PredictorParams& draft) {
+  return std::holds_alternative<CellsParams>(draft) ? cells_half_step : half_step_for;
+}
+
+/// Completes what was chosen for the typical bound of a frame's points. With smaller local bounds,
+/// predictions of `multilevel` must not snap to a background.
 void set_bounds(const LoadedFrame::Bounds& bounds, double half_step, FrameCoding& coding) {
+  coding.local = bounds.local;
+  if (auto* const cells = std::get_if<CellsParams>(&coding.predictor)) {
+    cells->half_step = half_step;
+    return;
+  }
   auto& params = std::get<MultilevelParams>(coding.predictor);
   params.half_step = half_step;
   if (bounds.local == nullptr) return;
   params.snap = 0;
   params.background = 0;
   params.split_contexts = true;
-  coding.local = bounds.local;
 }
 
 /// nullopt if the frame cannot be coded.
@@ -298,7 +307,8 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   if (advice.tell) advice.tell(chosen);
   FrameCoding coding = coding_by(config, std::move(chosen.method), bound);
   if (frame.bounds) {
-    set_bounds(*frame.bounds, half_step_for(bound, scan.min, scan.max, frame.shape.dtype), coding);
+    const HalfStepRule half_step = half_step_rule(frame.draft);
+    set_bounds(*frame.bounds, half_step(bound, scan.min, scan.max, frame.shape.dtype), coding);
   }
   return coding;
 }
@@ -383,7 +393,8 @@ double bound_by_value(LoadedFrame& frame, const ValueBound& bound, StepTimes& ti
 double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
   return times.measure("bounds", [&] {
     const FieldScan own = frame.scan();
-    BoundPlan plan = plan_bounds(*frame.asked, bound, own, frame.shape);
+    BoundPlan plan =
+        plan_bounds(*frame.asked, bound, own, frame.shape, half_step_rule(frame.draft));
     const bool is_alike = plan.bound == bound && !plan.local && plan.kept.empty();
     if (is_alike || plan.bound == 0) return plan.bound;
     if (!plan.kept.empty()) frame.session->keep_points(plan.kept);

@@ -58,9 +58,11 @@ void with_vectors_of_level(const Work& work) {
 template <class Shape>
 using TopLevel = CellLevel<Shape, Shape::levels - 1>;
 
-/// The codes of a cell, row by row; those of far faces along y and z included.
+/// The codes of a cell, row by row; those of far faces along y and z included. Last, the anchor's.
 template <class Shape>
-using CellCodes = std::array<std::int16_t, TopLevel<Shape>::codes_end>;
+inline constexpr int anchor_code = TopLevel<Shape>::codes_end;
+template <class Shape>
+using CellCodes = std::array<std::int16_t, anchor_code<Shape> + 1>;
 
 /// Calls f(CellLevel) for the levels from `level` down to 0 or up.
 template <class Shape, int level = Shape::levels - 1, class F>
@@ -84,16 +86,32 @@ void for_each_class(const F& f) {
   (std::make_integer_sequence<int, Shape::classes>{});
 }
 
+/// The quantisers of a row of points, as arrays that loops read by vectors.
+template <class T, int n>
+struct RowSteps {
+  T step[n];
+  T inverse[n];
+  T certain[n];
+
+  void set(int k, const CellsQuantizer<T>& quantizer, int level) {
+    step[k] = quantizer.step[level];
+    inverse[k] = quantizer.inverse[level];
+    certain[k] = quantizer.certain;
+  }
+};
+
 /// What the points of a row have by their places along x, where a tile may end early.
 template <class T, class Shape, int level>
 struct RowTables {
   static constexpr int n = Shape::half >> level;
   T spline[4][n];                      ///< weights along x
   T weights[Shape::classes][4][3][n];  ///< by which of the other odd axes have a neighbour above
+  RowSteps<T, n> steps;                ///< of all rows, or under local bounds of one
 
-  void fill(int last_x, const CellsWeights& fitted) {
+  void fill(int last_x, const CellsWeights& fitted, const CellsQuantizer<T>& quantizer) {
     const int inner = last_x / (2 << level);
     for (int k = 0; k < n; ++k) {
+      steps.set(k, quantizer, level);
       const auto known = LineNeighbours::of(k, inner);
       const SplineWeights<T> c = spline_weights<T>(known);
       const T of[4] = {c.far_left, c.left, c.right, c.far_right};
@@ -241,6 +259,18 @@ constexpr int points_along(bool is_odd, int last, bool with_far_face) {
   return count < most ? count : most;
 }
 
+/// Sets the steps of a row of a class to those of local bounds.
+template <class Shape, class Level, int odd, class T>
+void set_local_steps(const LocalCellsQuantizers<T>& local, const CellTile& tile, int z, int y,
+                     RowTables<T, Shape, Level::level>& tables) {
+  const auto at = [&](int axis, int i) {
+    return tile.first[axis] + static_cast<unsigned>(Level::spacing * (2 * i + (odd >> axis & 1)));
+  };
+  const int inside = points_along<Level>((odd & 4) != 0, tile.last[2], false);
+  for (int k = 0; k < inside; ++k)
+    tables.steps.set(k, local.at(at(0, z), at(1, y), at(2, k)), Level::level);
+}
+
 /// Calls f(z, y) for the rows of a class that lie in the field.
 template <class Level, int odd, class F>
 void for_each_row(const int* last, const F& f) {
@@ -281,10 +311,11 @@ void turn_face(T* values) {
   }
 }
 
-/// The corners of a cell from the anchors, 0 outside the field.
-template <class Shape, class T>
-void place_anchors(const CellGrid& grid, const CellTile& tile, const CellsQuantizer<T>& quantizer,
-                   const std::int32_t* anchors, T* values) {
+/// The corners of a cell, 0 outside the field. `anchor_of(number)` is the restored anchor of a
+/// tile.
+template <class Shape, class T, class AnchorOf>
+void place_anchors(const CellGrid& grid, const CellTile& tile, const AnchorOf& anchor_of,
+                   T* values) {
   using Top = TopLevel<Shape>;
   for (int corner = 0; corner < 8; ++corner) {
     std::uint64_t number = tile.number;
@@ -297,7 +328,7 @@ void place_anchors(const CellGrid& grid, const CellTile& tile, const CellsQuanti
     if (!Shape::has(0) && (corner & 1) != 0) continue;
     if (!Shape::has(1) && (corner & 2) != 0) continue;
     values[Top::value_at(0, corner & 1, corner >> 1 & 1) + (corner >> 2)] =
-        exists ? quantizer.anchor(anchors[number]) : T(0);
+        exists ? anchor_of(number) : T(0);
   }
 }
 
@@ -308,7 +339,7 @@ struct CodeOrder {
     std::uint16_t position;  ///< in its own tile
     std::uint16_t to;        ///< in the codes of the cell
   };
-  std::array<std::uint16_t, cell_codes> places{};  ///< by position; the anchor's, 0, means nothing
+  std::array<std::uint16_t, cell_codes> places{};  ///< by position
   std::array<std::vector<FaceCode>, 4> faces;      ///< by whether the tile is next along z and y
 
   static const CodeOrder& get() {
@@ -318,6 +349,7 @@ struct CodeOrder {
 
  private:
   CodeOrder() {
+    places[0] = anchor_code<Shape>;
     for_each_level_up<Shape>([&](auto level) {
       using Level = decltype(level);
       for_each_class<Shape>([&](auto odd) { add<Level, odd()>(); });

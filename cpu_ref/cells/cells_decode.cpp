@@ -23,6 +23,17 @@ struct RestoreTask {
   std::vector<std::int32_t> anchors;
   CellsWeights weights{};
   CellBlocks blocks{};
+  std::vector<CellsQuantizer<T>> of_bounds{};
+  LocalCellsQuantizers<T> local{};
+
+  /// The restored anchor of a tile, less the background.
+  T anchor(std::uint64_t number) const {
+    const T anchor = quantizer.anchor(anchors[number]);
+    if (!local.any() || blocks.classes[number * tile_blocks] == 0) return anchor;
+    const CellTile tile = grid.template tile<Shape>(number);
+    return local.at(tile.first[0], tile.first[1], tile.first[2])
+        .restored(Shape::levels - 1, anchor, static_cast<T>(blocks.codes[number * cell_codes]));
+  }
 };
 
 /// Restores tiles, one after the other.
@@ -46,8 +57,9 @@ class CellsDecoder {
     tile_ = task_.grid.template tile<Shape>(number);
     fill_tables();
     collect_codes();
-    place_anchors<Shape>(task_.grid, tile_, task_.quantizer, task_.anchors.data(),
-                         memory_.template values<TopLevel<Shape>>());
+    place_anchors<Shape>(
+        task_.grid, tile_, [&](std::uint64_t tile) { return task_.anchor(tile); },
+        memory_.template values<TopLevel<Shape>>());
     for_each_level_down<Shape>(task_.first_level, [&](auto level) {
       using Level = decltype(level);
       turn_face<Shape, Level>(memory_.template values<Level>());
@@ -64,7 +76,7 @@ class CellsDecoder {
     if (last_x_ == tile_.last[2]) return;
     last_x_ = tile_.last[2];
     for_each_level_up<Shape>([&](auto level) {
-      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights);
+      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights, task_.quantizer);
     });
   }
 
@@ -78,7 +90,7 @@ class CellsDecoder {
     for (std::size_t block = 0; block < tile_blocks; ++block) {
       if (classes[block] == 0) continue;
       const std::size_t first = block * cell_block_codes;
-      for (std::size_t i = first == 0 ? 1 : first; i < first + cell_block_codes; ++i)
+      for (std::size_t i = first; i < first + cell_block_codes; ++i)
         codes_[order.places[i]] = codes[i];
     }
     for (unsigned next = 1; next < 4; ++next) {
@@ -99,18 +111,20 @@ class CellsDecoder {
   void restore_class() {
     constexpr int n = Level::n;
     T* const values = memory_.template values<Level>();
+    auto& tables = memory_.template tables<Level>();
     const CellsQuantizer<T>& q = task_.quantizer;
-    const T step = q.step[Level::level];
+    const T* const steps = tables.steps.step;
     const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
     for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
-      const RowPrediction<T, Level, Shape, odd> predict(values, memory_.template tables<Level>(),
-                                                        tile_.last, z, y);
+      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, tile_, z, y, tables);
+      const RowPrediction<T, Level, Shape, odd> predict(values, tables, tile_.last, z, y);
       T* const row = values + Level::value_at(odd, z, y);
       const std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
       T restored[n];
 #pragma omp simd
       for (int k = 0; k < n; ++k) {
-        const T r = clamp_restored<T>(predict(k) + static_cast<T>(codes[k]) * step, q.low, q.high);
+        const T r =
+            clamp_restored<T>(predict(k) + static_cast<T>(codes[k]) * steps[k], q.low, q.high);
         restored[k] = k < inside ? r : T(0);
       }
       std::copy_n(restored, n, row);
@@ -187,16 +201,20 @@ template <class T, class Shape>
 void restore_cells(const CellsParams& params, std::span<const Sections> passes,
                    const FrameOutput<T>& frame) {
   const CellsHead head = CellsHead::read(passes.front().at(SectionId::codebook), Shape::rank);
-  const CellGrid grid = CellGrid::of<Shape>(frame.whole);
+  const CellGrid grid = CellGrid::of<Shape>(frame.whole, frame.local != nullptr);
   const int level = level_of_spacing(static_cast<int>(frame.stride));
   RestoreTask<T, Shape> task{
       grid,
-      CellsQuantizer<T>(params.half_step, params.background, Shape::levels, frame.min, frame.max),
+      CellsQuantizer<T>(params.half_step, params.background, frame.min, frame.max),
       level,
       frame.extents,
       frame.values.data(),
       decode_anchors(grid, passes.front().at(SectionId::anchors)),
       head.weights};
+  if (frame.local != nullptr) {
+    task.of_bounds = quantizers_of_bounds(task.quantizer, *frame.local);
+    task.local = {BlockGrid::of(frame.whole), frame.local->blocks.data(), task.of_bounds.data()};
+  }
   const std::uint64_t tiles = grid.count();
   std::vector<std::uint8_t> classes(tiles * tile_blocks);
   const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);

@@ -20,6 +20,8 @@ struct CellsTask {
   const FrameInput<T>& frame;
   CellGrid grid;
   CellsQuantizer<T> quantizer;
+  std::vector<CellsQuantizer<T>> of_bounds{};
+  LocalCellsQuantizers<T> local{};
   std::vector<std::int32_t> anchors{};
   CellsWeights weights{};
   std::unique_ptr<CodedPoints> coded{};
@@ -27,11 +29,31 @@ struct CellsTask {
 
   CellsTask(const FrameInput<T>& input, const CellsParams& params, double bound)
       : frame(input),
-        grid(CellGrid::of<Shape>(input.extents)),
-        quantizer(params.half_step, params.background, Shape::levels, input.min, input.max, bound,
-                  input.rules) {}
+        grid(CellGrid::of<Shape>(input.extents, input.local != nullptr)),
+        quantizer(params.half_step, params.background, input.min, input.max, bound, input.rules) {
+    if (input.local == nullptr) return;
+    of_bounds = quantizers_of_bounds(quantizer, *input.local);
+    local = {BlockGrid::of(input.extents), input.local->blocks.data(), of_bounds.data()};
+  }
 
   bool is_missing(std::uint64_t point) const { return frame.mask.any() && frame.mask(point); }
+  T value_or_nan(std::uint64_t point) const {
+    return is_missing(point) ? std::numeric_limits<T>::quiet_NaN() : frame.values[point];
+  }
+  double bound_at(std::uint64_t point) const {
+    if (!local.any()) return quantizer.bound;
+    const Extents3 at = coordinates_of(point, frame.extents);
+    return local.at(at[0], at[1], at[2]).bound;
+  }
+  /// The anchor of a tile as it is quantised.
+  CellValue<T> anchor(std::uint64_t number) const {
+    const T restored = quantizer.anchor(anchors[number]);
+    if (!local.any()) return {0, 0, restored};
+    const CellTile tile = grid.template tile<Shape>(number);
+    const auto& [z, y, x] = tile.first;
+    const T value = value_or_nan(grid.index(z, y, x)) - quantizer.background;
+    return local.at(z, y, x).quantise(Shape::levels - 1, value, restored);
+  }
 };
 
 /// The integer of a tile's anchor: of its first point that is not missing.
@@ -60,9 +82,7 @@ void fit_all_weights(CellsTask<T, Shape>& task, double half_step) {
     const int spacing = 1 << level;
     const CellFitSample sample(Shape{}, task.frame.extents, spacing, odd);
     const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
-      const std::uint64_t point = task.grid.index(z, y, x);
-      return task.is_missing(point) ? std::numeric_limits<T>::quiet_NaN()
-                                    : task.frame.values[point];
+      return task.value_or_nan(task.grid.index(z, y, x));
     };
     std::vector<CellObservation> seen(sample.count);
     for (std::uint64_t k = 0; k < sample.count; ++k)
@@ -103,8 +123,10 @@ class CellsEncoder {
         split<CellLevel<Shape, Level::level - 1>, Level>();
       }
     });
-    place_anchors<Shape>(task_.grid, tile_, task_.quantizer, task_.anchors.data(),
-                         memory_.template values<TopLevel<Shape>>());
+    place_anchors<Shape>(
+        task_.grid, tile_, [&](std::uint64_t tile) { return task_.anchor(tile).restored; },
+        memory_.template values<TopLevel<Shape>>());
+    codes_[anchor_code<Shape>] = task_.anchor(number).code;
     if (is_own) check_anchor();
     for_each_level_down<Shape>(0, [&](auto level) {
       using Level = decltype(level);
@@ -122,7 +144,7 @@ class CellsEncoder {
     if (last_x_ == tile_.last[2]) return;
     last_x_ = tile_.last[2];
     for_each_level_up<Shape>([&](auto level) {
-      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights);
+      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights, task_.quantizer);
     });
   }
 
@@ -189,13 +211,13 @@ class CellsEncoder {
   void code_class() {
     constexpr int n = Level::n;
     T* const values = memory_.template values<Level>();
-    const auto& tables = memory_.template tables<Level>();
+    auto& tables = memory_.template tables<Level>();
+    const RowSteps<T, n>& steps = tables.steps;
     const CellsQuantizer<T>& q = task_.quantizer;
-    const T step = q.step[Level::level];
-    const T inverse = q.inverse[Level::level];
     const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
     T doubts[n] = {};
     for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
+      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, tile_, z, y, tables);
       const RowPrediction<T, Level, Shape, odd> predict(values, tables, tile_.last, z, y);
       T* const row = values + Level::value_at(odd, z, y);
       std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
@@ -205,13 +227,13 @@ class CellsEncoder {
         using Bits = typename IntegerBits<T>::Bits;
         const T predicted = predict(k);
         const T value = row[k];
-        const T scaled = ((value - q.background) - predicted) * inverse;
+        const T scaled = ((value - q.background) - predicted) * steps.inverse[k];
         const bool in_range = (magnitude_of(scaled) < T(most_cell_code + 0.5)) & (k < inside);
         const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
-        const T r = clamp_restored<T>(predicted + (rounded - IntegerBits<T>::rounding) * step,
-                                      q.low, q.high);
+        const T r = clamp_restored<T>(
+            predicted + (rounded - IntegerBits<T>::rounding) * steps.step[k], q.low, q.high);
         const T out = clamp_restored<T>(r + q.background, q.min, q.max);
-        const bool is_certain = magnitude_of(value - out) < q.certain;
+        const bool is_certain = magnitude_of(value - out) < steps.certain[k];
         doubts[k] += (!is_certain & (value == value) & (k < inside)) != 0 ? T(1) : T(0);
         restored[k] = k < inside ? r : T(0);
         codes[k] = static_cast<std::int16_t>(std::bit_cast<Bits>(rounded));
@@ -252,7 +274,7 @@ class CellsEncoder {
     const T value = task_.frame.values[point];
     const CellsQuantizer<T>& q = task_.quantizer;
     if (task_.is_missing(point) ||
-        may_restore_to(value, q.handed_out(restored), q.bound, task_.frame.rules)) {
+        may_restore_to(value, q.handed_out(restored), task_.bound_at(point), task_.frame.rules)) {
       return;
     }
     patches_[static_cast<std::size_t>(pass_of_spacing<Shape>(spacing))].push_back(
@@ -271,11 +293,6 @@ class CellsEncoder {
         const int code = codes_[places[block * cell_block_codes + i]];
         codes[i] = static_cast<std::int16_t>(code);
         sum += static_cast<std::uint32_t>(code < 0 ? -code : code);
-      }
-      if (block == 0) {
-        const int code = codes[0];
-        sum -= static_cast<std::uint32_t>(code < 0 ? -code : code);
-        codes[0] = 0;
       }
       const std::uint64_t coded = task_.blocks.coded_of(tile_.number * tile_blocks + block);
       const std::uint8_t number =

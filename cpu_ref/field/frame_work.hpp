@@ -22,6 +22,7 @@ struct FrameInput {
   RestoreRules<T> rules = {};  ///< that restored values could break
   /// Original values, if `values` are logarithms.
   std::span<const T> originals = {};
+  const LocalBounds* local = nullptr;  ///< of blocks, for `cells`
 };
 
 template <class T>
@@ -35,6 +36,7 @@ struct FrameOutput {
   const TransformTarget* transform = nullptr;
   Extents3 whole{};          ///< extents of the frame, if only points at `stride` are restored
   std::uint64_t stride = 1;  ///< along axes of extent above 1
+  const LocalBounds* local = nullptr;  ///< of blocks of the frame, for `cells`
 };
 
 template <class T>

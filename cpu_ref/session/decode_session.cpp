@@ -36,7 +36,8 @@ class Restoration {
             target_.shape.dims,
             target_.transform,
             target_.points.from.as_3d(),
-            target_.stride};
+            target_.stride,
+            target_.local};
   }
 
   void finish() const {

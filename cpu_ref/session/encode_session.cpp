@@ -317,9 +317,11 @@ class CpuEncodeSession final : public EncodeSession {
     return std::make_unique<OnePassEncoder<T>>(coding, input(), memory);
   }
 
-  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
-    return visit_own_coder(params, [&](const auto& p) {
-      return keep_passes(cpu::encode_values(p, bound, input()), store_);
+  std::vector<CodedPass> encode_values(const FrameCoding& coding) override {
+    FrameInput<T> frame = input();
+    frame.local = coding.local.get();
+    return visit_own_coder(coding.predictor, [&](const auto& params) {
+      return keep_passes(cpu::encode_values(params, coding.room.bound, frame), store_);
     });
   }
 

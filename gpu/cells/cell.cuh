@@ -41,6 +41,10 @@ class CellCorner {
   CUSZI_HD bool is_first() const { return number_ == 0; }
   CUSZI_HD bool is_end(int axis) const { return (number_ >> (axis_count - 1 - axis) & 1) != 0; }
   CUSZI_HD int coordinate(int axis) const { return is_end(axis) ? Shape::tile : 0; }
+  /// The axes along which it is at the end, as bits 1, 2 and 4.
+  CUSZI_HD unsigned ends() const {
+    return (is_end(0) ? 1U : 0U) | (is_end(1) ? 2U : 0U) | (is_end(2) ? 4U : 0U);
+  }
   CUSZI_HD int place() const {
     return CellPlaces<Shape>::of(coordinate(0), coordinate(1), coordinate(2));
   }

@@ -48,7 +48,8 @@ class CellsDecoder {
         frames_(frames),
         count_(static_cast<unsigned>(frames.size())),
         rank_(frames.front()->output.params.rank),
-        grid_(cell_grid(rank_, frames.front()->output.frame.whole)) {
+        grid_(cell_grid(rank_, frames.front()->output.frame.whole,
+                        frames.front()->output.frame.local != nullptr)) {
     first_.rank = rank_;
     first_.passes = static_cast<int>(frames.front()->output.passes.size());
     first_.tiles = grid_of(grid_.count());
@@ -133,7 +134,6 @@ class CellsDecoder {
   }
 
   void restore(const CellsHead* heads, const std::int32_t* anchors) const {
-    const int levels = with_cell_rank(rank_, [](auto shape) { return decltype(shape)::levels; });
     const std::uint64_t numbers_of_frame = weight_numbers(rank_);
     auto* const numbers = gpu_.take<ClassWeights<T>>(count_ * numbers_of_frame);
     number_weights(gpu_, rank_, heads, count_, numbers);
@@ -141,16 +141,20 @@ class CellsDecoder {
     for (unsigned i = 0; i < count_; ++i) {
       const auto& [params, passes, frame, flaws] = frames_[i]->output;
       const Extents3 extents = extents_at_stride(frame.whole, frame.stride);
-      tasks.push_back(
-          {grid_,
-           CellsQuantizer<T>(params.half_step, params.background, levels, frame.min, frame.max),
-           anchors + i * tiles(),
-           numbers + i * numbers_of_frame,
-           first_.codes + i * tiles() * cell_codes,
-           live_.masks + i * tiles(),
-           static_cast<int>(frame.stride),
-           {extents[0], extents[1], extents[2]},
-           frame.values});
+      const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max);
+      LocalCellsQuantizers<T> local;
+      if (frame.local != nullptr)
+        local = local_quantizers(gpu_, frame.whole, *frame.local, quantizer);
+      tasks.push_back({grid_,
+                       quantizer,
+                       anchors + i * tiles(),
+                       numbers + i * numbers_of_frame,
+                       first_.codes + i * tiles() * cell_codes,
+                       live_.masks + i * tiles(),
+                       local,
+                       static_cast<int>(frame.stride),
+                       {extents[0], extents[1], extents[2]},
+                       frame.values});
     }
     restore_cells(gpu_, rank_, FrameTasks<RestoreCellsTask<T>>(gpu_, std::move(tasks)));
   }

@@ -76,7 +76,8 @@ class CellsEncoder {
         frames_(std::move(frames)),
         count_(static_cast<unsigned>(frames_.size())),
         rank_(frames_.front().params.rank),
-        grid_(cell_grid(rank_, frames_.front().frame.extents)),
+        grid_(cell_grid(rank_, frames_.front().frame.extents,
+                        frames_.front().frame.local != nullptr)),
         heads_(gpu.take_zeroed<CellsHead>(count_)) {
     CellsChains& chains = first_.chains;
     chains.rank = rank_;
@@ -118,8 +119,11 @@ class CellsEncoder {
     std::vector<PredictTask<T>> tasks;
     for (unsigned i = 0; i < count_; ++i) {
       const auto& [params, bound, frame] = frames_[i];
-      const CellsQuantizer<T> quantizer(params.half_step, params.background, levels_of(rank_),
-                                        frame.min, frame.max, bound, frame.rules);
+      const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max,
+                                        bound, frame.rules);
+      LocalCellsQuantizers<T> local;
+      if (frame.local != nullptr)
+        local = local_quantizers(gpu_, frame.extents, *frame.local, quantizer);
       patches_.push_back({patches + i * words, gpu_.take<std::uint16_t>(words),
                           gpu_.take<std::uint64_t>(blocks + 1), blocks});
       tasks.push_back({grid_, quantizer, frame.rules, frame.values, params.half_step,
@@ -127,7 +131,7 @@ class CellsEncoder {
                        chains.codes + i * tiles() * cell_codes,
                        chains.classes + i * tiles() * tile_blocks, chains.coded, patches_[i],
                        patch_counts_ + std::uint64_t{i} * most_cell_passes,
-                       frame.missing_points != 0, certain_difference(quantizer)});
+                       frame.missing_points != 0, certain_difference(quantizer), local});
     }
     const PredictTasks<T> all(gpu_, std::move(tasks));
     gpu_.streams().fork([&] {
@@ -138,6 +142,11 @@ class CellsEncoder {
     number_weights(gpu_, rank_, heads_, count_, numbers);
     gpu_.streams().join();
     predict_cells(gpu_, rank_, all);
+  }
+
+  LocalCellsQuantizers<T> local_bounds() const {
+    if (frame_.local == nullptr) return {};
+    return local_quantizers(gpu_, frame_.extents, *frame_.local, quantizer_);
   }
 
   void start_chains() {
@@ -273,10 +282,6 @@ class CellsEncoder {
                 std::as_bytes(std::span(index, own.of_classes + sizes.code_segments[pass])), out);
     add_section(SectionId::contexts, {chains + classes_at, codes_at - classes_at}, out);
     add_section(SectionId::codes, {chains + codes_at, end - codes_at}, out);
-  }
-
-  static int levels_of(int rank) {
-    return with_cell_rank(rank, [](auto shape) { return decltype(shape)::levels; });
   }
 
   DeviceContext& gpu_;

@@ -63,6 +63,10 @@ struct LinePlace {
   }
   __device__ int on_across() const { return L::coordinate(L::across, b); }
   __device__ int on_beyond() const { return L::coordinate(L::beyond, c); }
+  /// A coordinate of the k-th point in its tile.
+  __device__ int coordinate(int axis, int k) const {
+    return L::coordinate(axis, axis == L::along ? first + k : axis == L::across ? b : c);
+  }
 };
 
 /// Predicts points of a cell. `is_cut`: a part of the cell may lie outside the field, where values

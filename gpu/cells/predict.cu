@@ -1,6 +1,7 @@
 #include "gpu/cells/line.cuh"
 #include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
+#include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -62,7 +63,10 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
     const T value = task.values[index];
     if (task.has_missing && task.quantizer.is_missing(value, task.rules)) return;
     const T back = task.quantizer.handed_out(cells.values[number][CellPlaces<Shape>::of(z, y, x)]);
-    if (may_restore_to(value, back, task.quantizer.bound, task.rules)) return;
+    const double bound = task.local.any()
+                             ? local_quantizer(task.local, task.grid, tile, z, y, x).bound
+                             : task.quantizer.bound;
+    if (may_restore_to(value, back, bound, task.rules)) return;
     task.patches.set(index);
     const int spacing = 1 << (__ffs(z | y | x | Shape::tile) - 1);
     atomicAdd(task.patch_counts + pass_of_spacing<Shape>(spacing), 1ULL);
@@ -76,7 +80,7 @@ struct CodedCells : Block {
 
 /// Codes the cells of a thread block. Their values are less the background, and NaN where they are
 /// missing or outside the field: those get code 0.
-template <class T, class Block, bool is_cut>
+template <class T, class Block, bool is_cut, bool is_local>
 class CellEncoder {
  public:
   using Shape = typename Block::Shape;
@@ -84,7 +88,8 @@ class CellEncoder {
   __device__ CellEncoder(const PredictTask<T>& task, CodedCells<Block>& cells)
       : task_(task), cells_(cells) {}
 
-  /// Returns how far from its value a point of this thread is restored at most.
+  /// Returns how far from its value a point of this thread is restored at most; under local bounds,
+  /// infinity if that is not certainly within its bound.
   __device__ __forceinline__ T code() {
     constexpr int corners = 1 << Shape::rank;
     cells_.template for_each_item<corners>([&](int number, int corner) {
@@ -104,9 +109,42 @@ class CellEncoder {
     if (corner.is_inside(tile))
       restored = task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile)]);
     T& value = cells_.values[number][corner.place()];
-    worst_ = std::fmax(worst_, magnitude_of(value - restored));
+    std::int16_t code = 0;
+    if (is_local && corner.is_inside(tile)) {
+      const CellsQuantizer<T>& quantizer =
+          local_quantizer(task_.local, task_.grid, tile, corner.coordinate(0), corner.coordinate(1),
+                          corner.coordinate(2));
+      const CellValue<T> coded = quantizer.quantise(Shape::levels - 1, value, restored);
+      restored = coded.restored;
+      code = coded.code;
+      note_error(magnitude_of(value - restored), quantizer);
+    } else {
+      note_error(magnitude_of(value - restored), task_.quantizer);
+    }
     value = restored;
-    if (corner.is_first()) task_.codes[tile.number * cell_codes] = 0;
+    if (!corner.is_first()) return;
+    task_.codes[tile.number * cell_codes] = code;
+    if (code != 0)
+      atomicAdd(cells_.sums[number], static_cast<std::uint32_t>(code < 0 ? -code : code));
+  }
+
+  __device__ __forceinline__ void note_error(T error, const CellsQuantizer<T>& quantizer) {
+    if (!is_local) {
+      worst_ = std::fmax(worst_, error);
+    } else if (error >= quantizer.certain) {
+      worst_ = std::numeric_limits<T>::infinity();
+    }
+  }
+  template <class L>
+  __device__ __forceinline__ const CellsQuantizer<T>& quantizer_of(int number,
+                                                                   const LinePlace<L>& at,
+                                                                   int k) const {
+    if constexpr (is_local) {
+      return local_quantizer(task_.local, task_.grid, cells_.tile[number], at.coordinate(0, k),
+                             at.coordinate(1, k), at.coordinate(2, k));
+    } else {
+      return task_.quantizer;
+    }
   }
 
   /// The arithmetic is that of CellsQuantizer::quantise().
@@ -114,7 +152,6 @@ class CellEncoder {
   __device__ __forceinline__ void code_line(int number, const LinePlace<L>& at) {
     constexpr int level = level_of_spacing(L::spacing);
     constexpr int length = LineCodes<L>::run;
-    const CellsQuantizer<T>& quantizer = task_.quantizer;
     T predicted[L::points];
     T* const values = cells_.values[number];
     LinePrediction<L, is_cut, T>(values, cells_.tile[number], at, task_.weights)(predicted);
@@ -125,6 +162,7 @@ class CellEncoder {
     CUSZI_UNROLL
     for (int k = 0; k < L::points; ++k) {
       using Bits = typename IntegerBits<T>::Bits;
+      const CellsQuantizer<T>& quantizer = quantizer_of(number, at, k);
       const T value = line[k * L::stride];
       const T scaled = (value - predicted[k]) * quantizer.inverse[level];
       const bool in_range = magnitude_of(scaled) < T(most_cell_code + 0.5);
@@ -132,7 +170,7 @@ class CellEncoder {
       const T steps = rounded - IntegerBits<T>::rounding;
       const T restored = quantizer.restored(level, predicted[k], steps);
       line[k * L::stride] = restored;
-      worst_ = std::fmax(worst_, magnitude_of(value - restored));
+      note_error(magnitude_of(value - restored), quantizer);
       magnitudes[k / length] += magnitude_of(steps);
       codes[k] = static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded));
     }
@@ -155,7 +193,17 @@ class CellEncoder {
   T worst_ = 0;
 };
 
-template <class T, class Block, class Frames>
+/// Codes the cells of a block. Under local bounds, all are coded as those that are cut.
+template <class T, class Block, bool is_local>
+__device__ __forceinline__ T code_block(const PredictTask<T>& task, CodedCells<Block>& cells,
+                                        bool is_whole) {
+  if constexpr (!is_local) {
+    if (is_whole) return CellEncoder<T, Block, false, false>(task, cells).code();
+  }
+  return CellEncoder<T, Block, true, is_local>(task, cells).code();
+}
+
+template <class T, class Block, class Frames, bool is_local>
 __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
     code_cells(const __grid_constant__ Frames frames, bool by_vectors) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
@@ -174,8 +222,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   };
   load_cells(task.grid, task.values, by_vectors, is_whole, prepare, cells);
   __syncthreads();
-  const T worst = is_whole ? CellEncoder<T, Block, false>(task, cells).code()
-                           : CellEncoder<T, Block, true>(task, cells).code();
+  const T worst = code_block<T, Block, is_local>(task, cells, is_whole);
   Block::template for_each_item<tile_blocks>([&](int number, int block) {
     const std::uint64_t tile = cells.tile[number].number;
     const std::uint64_t coded = task.coded->of[task.grid.cut_of_tile(tile)][block];
@@ -188,17 +235,41 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
 }  // namespace
 
 template <class T>
+LocalCellsQuantizers<T> local_quantizers(DeviceContext& gpu, const Extents3& extents,
+                                         const LocalBounds& local,
+                                         const CellsQuantizer<T>& quantizer) {
+  std::vector<CellsQuantizer<T>> all = quantizers_of_bounds(quantizer, local);
+  for (CellsQuantizer<T>& one : all) one.certain = certain_difference(one);
+  return {BlockGrid::of(extents), upload(gpu, local.blocks.data(), local.blocks.size()),
+          upload(gpu, all.data(), all.size())};
+}
+
+template <class T>
 void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
   const PredictTask<T>& first = frames.list().front();
   const bool by_vectors = allows_vectors(first.extents(), first.values);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
+    using Cells = CodedCells<Block>;
+    if (first.local.any()) {  // frames under local bounds are coded alone
+      using Frames = OneFrame<PredictTask<T>>;
+      launch_cells<Cells>(gpu, code_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1,
+                          by_vectors);
+      return;
+    }
     frames.visit([&]<class Frames>(const Frames& tasks) {
-      launch_cells<CodedCells<Block>>(gpu, code_cells<T, Block, Frames>, tasks, first.grid,
-                                      frames.count(), by_vectors);
+      launch_cells<Cells>(gpu, code_cells<T, Block, Frames, false>, tasks, first.grid,
+                          frames.count(), by_vectors);
     });
   });
   check_launch("code_cells");
 }
+
+template LocalCellsQuantizers<float> local_quantizers(DeviceContext&, const Extents3&,
+                                                      const LocalBounds&,
+                                                      const CellsQuantizer<float>&);
+template LocalCellsQuantizers<double> local_quantizers(DeviceContext&, const Extents3&,
+                                                       const LocalBounds&,
+                                                       const CellsQuantizer<double>&);
 
 template void predict_cells(DeviceContext&, int, const PredictTasks<float>&);
 template void predict_cells(DeviceContext&, int, const PredictTasks<double>&);

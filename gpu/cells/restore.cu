@@ -47,7 +47,7 @@ struct RestoredCells : Block {
 };
 
 /// Restores the cells of a thread block.
-template <class T, class Block, bool is_cut>
+template <class T, class Block, bool is_cut, bool is_local>
 class CellDecoder {
  public:
   using Shape = typename Block::Shape;
@@ -59,11 +59,8 @@ class CellDecoder {
     constexpr int corners = 1 << Shape::rank;
     cells_.template for_each_item<corners>([&](int number, int corner_number) {
       const CellCorner<Shape> corner(static_cast<unsigned>(corner_number));
-      const CellTile& tile = cells_.tile[number];
       cells_.values[number][corner.place()] =
-          corner.is_inside(tile)
-              ? task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile)])
-              : T(0);
+          corner.is_inside(cells_.tile[number]) ? anchor(number, corner) : T(0);
     });
     __syncthreads();
     for_each_line_of_cell<Block>(task_.stride, [&]<class L>(L /*line*/, int tile, int line) {
@@ -72,6 +69,27 @@ class CellDecoder {
   }
 
  private:
+  __device__ T anchor(int number, const CellCorner<Shape>& corner) const {
+    const CellTile& here = cells_.tile[number];
+    const std::uint64_t tile = corner.tile(task_.grid, here);
+    const T anchor = task_.quantizer.anchor(task_.anchors[tile]);
+    if (!is_local || (cells_.live[number][corner.ends()] & 1) == 0) return anchor;
+    return local_quantizer(task_.local, task_.grid, here, corner.coordinate(0),
+                           corner.coordinate(1), corner.coordinate(2))
+        .restored(Shape::levels - 1, anchor, static_cast<T>(task_.codes[tile * cell_codes]));
+  }
+  template <class L>
+  __device__ __forceinline__ const CellsQuantizer<T>& quantizer_of(int number,
+                                                                   const LinePlace<L>& at,
+                                                                   int k) const {
+    if constexpr (is_local) {
+      return local_quantizer(task_.local, task_.grid, cells_.tile[number], at.coordinate(0, k),
+                             at.coordinate(1, k), at.coordinate(2, k));
+    } else {
+      return task_.quantizer;
+    }
+  }
+
   template <class L>
   __device__ __forceinline__ void restore_line(int number, const LinePlace<L>& at) const {
     constexpr int level = level_of_spacing(L::spacing);
@@ -94,8 +112,9 @@ class CellDecoder {
         values + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
     CUSZI_UNROLL
     for (int k = 0; k < L::points; ++k)
-      line[k * L::stride] = task_.quantizer.restored(
-          level, predicted[k], number_of_code<T>(codes[k / length][k % length]));
+      line[k * L::stride] =
+          quantizer_of(number, at, k)
+              .restored(level, predicted[k], number_of_code<T>(codes[k / length][k % length]));
   }
 
   /// Where the codes of a line are: on a far face, in the tile behind that.
@@ -189,7 +208,7 @@ __device__ std::uint64_t live_blocks(const RestoreCellsTask<T>& task, const Cell
   return task.live[at];
 }
 
-template <class T, class Block, class Frames>
+template <class T, class Block, class Frames, bool is_local>
 __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
     decode_cells(const __grid_constant__ Frames frames, bool by_vectors) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
@@ -209,10 +228,12 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
         live_blocks<Shape>(task, cells.tile[number], static_cast<unsigned>(axes));
   });
   __syncthreads();
-  if (is_whole) {
-    CellDecoder<T, Block, false>(task, cells).restore();
+  if constexpr (is_local) {  // all are restored as those that are cut
+    CellDecoder<T, Block, true, true>(task, cells).restore();
+  } else if (is_whole) {
+    CellDecoder<T, Block, false, false>(task, cells).restore();
   } else {
-    CellDecoder<T, Block, true>(task, cells).restore();
+    CellDecoder<T, Block, true, false>(task, cells).restore();
   }
   if (task.stride == 1) {
     store_cells(task, cells, by_vectors);
@@ -230,9 +251,16 @@ void restore_cells(DeviceContext& gpu, int rank, const FrameTasks<RestoreCellsTa
   const std::uint64_t* const extents = first.grid.extents;
   const bool by_vectors = allows_vectors({extents[0], extents[1], extents[2]}, first.out);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
+    using Cells = RestoredCells<Block>;
+    if (first.local.any()) {  // frames under local bounds are restored alone
+      using Frames = OneFrame<RestoreCellsTask<T>>;
+      launch_cells<Cells>(gpu, decode_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1,
+                          by_vectors);
+      return;
+    }
     frames.visit([&]<class Frames>(const Frames& tasks) {
-      launch_cells<RestoredCells<Block>>(gpu, decode_cells<T, Block, Frames>, tasks, first.grid,
-                                         frames.count(), by_vectors);
+      launch_cells<Cells>(gpu, decode_cells<T, Block, Frames, false>, tasks, first.grid,
+                          frames.count(), by_vectors);
     });
   });
   check_launch("decode_cells");

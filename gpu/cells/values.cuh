@@ -37,6 +37,7 @@ struct PredictTask {
   unsigned long long* patch_counts;  ///< of passes
   bool has_missing;
   T certain;  ///< differences below this need no look at the rules
+  LocalCellsQuantizers<T> local{};
 
   CUSZI_HD Extents3 extents() const { return {grid.extents[0], grid.extents[1], grid.extents[2]}; }
 };
@@ -52,6 +53,25 @@ T certain_difference(const CellsQuantizer<T>& quantizer) {
   const T largest = std::max(std::max(magnitude_of(quantizer.low), magnitude_of(quantizer.high)),
                              std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)));
   return quantizer.certain - 4 * std::numeric_limits<T>::epsilon() * largest;
+}
+
+/// The quantisers of a frame's points under local bounds, as kernels read them; of values that
+/// differ less from restored ones than the quantisers' `certain`, none needs a look at the rules.
+template <class T>
+LocalCellsQuantizers<T> local_quantizers(DeviceContext& gpu, const Extents3& extents,
+                                         const LocalBounds& local,
+                                         const CellsQuantizer<T>& quantizer);
+
+/// The quantiser of a point, by its coordinates in the tile.
+template <class T>
+__device__ const CellsQuantizer<T>& local_quantizer(const LocalCellsQuantizers<T>& local,
+                                                    const CellGrid& grid, const CellTile& tile,
+                                                    int z, int y, int x) {
+  const auto at = [&](int axis, int coordinate) {  // outside the field: that of the last point
+    const std::uint64_t index = tile.first[axis] + static_cast<unsigned>(coordinate);
+    return index < grid.extents[axis] ? index : grid.extents[axis] - 1;
+  };
+  return local.at(at(0, z), at(1, y), at(2, x));
 }
 
 /// Starts to find the integers of all anchors.
@@ -114,7 +134,8 @@ struct RestoreCellsTask {
   const ClassWeights<T>* weights;  ///< in the order of weight_sets
   const std::int16_t* codes;       ///< [tile][block][code], of blocks that have some
   const std::uint64_t* live;       ///< [tile]: which blocks have
-  int stride;                      ///< of the points that are restored
+  LocalCellsQuantizers<T> local;
+  int stride;  ///< of the points that are restored
   std::uint64_t out_extents[axis_count];
   T* out;
 };

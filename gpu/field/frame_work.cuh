@@ -16,9 +16,10 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};                   ///< not squeezed; for the host
-  RestoreRules<T> rules = {};    ///< that restored values could break
-  const T* originals = nullptr;  ///< original values, if `values` are logarithms
+  Dims dims{};                         ///< not squeezed; for the host
+  RestoreRules<T> rules = {};          ///< that restored values could break
+  const T* originals = nullptr;        ///< original values, if `values` are logarithms
+  const LocalBounds* local = nullptr;  ///< of blocks, for `cells`; in host memory
 };
 
 template <class T>
@@ -33,6 +34,7 @@ struct FrameOutput {
   const TransformTarget* transform = nullptr;
   Extents3 whole{};          ///< extents of the frame, if only points at `stride` are restored
   std::uint64_t stride = 1;  ///< along axes of extent above 1
+  const LocalBounds* local = nullptr;  ///< of blocks of the frame, for `cells`; in host memory
 };
 
 /// `histogram` is of the codes, on the device.

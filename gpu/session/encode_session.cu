@@ -284,14 +284,17 @@ class GpuEncodeSession final : public EncodeSession {
     return std::make_unique<GpuPassEncoder<T>>(gpu_, coding, input());
   }
 
-  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
-    return visit_own_coder(params, [&]<class Params>(const Params& p) -> std::vector<CodedPass> {
+  std::vector<CodedPass> encode_values(const FrameCoding& coding) override {
+    FrameInput<T> frame = input();
+    frame.local = coding.local.get();
+    const auto encode = [&]<class Params>(const Params& params) -> std::vector<CodedPass> {
       if constexpr (std::is_same_v<Params, CellsParams>) {
-        return gpu::encode_values(gpu_, p, bound, input());
+        return gpu::encode_values(gpu_, params, coding.room.bound, frame);
       } else {
-        return {gpu::encode_values(gpu_, p, bound, input())};
+        return {gpu::encode_values(gpu_, params, coding.room.bound, frame)};
       }
-    });
+    };
+    return visit_own_coder(coding.predictor, encode);
   }
 
   std::optional<double> sampled_magnitude() override {

@@ -83,7 +83,7 @@ class Restoration {
     return {target_.shape.extents(), values_,           missing_,
             target_.mask.count,      target_.min,       target_.max,
             target_.shape.dims,      target_.transform, target_.points.from.as_3d(),
-            target_.stride};
+            target_.stride,          target_.local};
   }
 
   /// Inverts the transform, restores missing values, synchronises. Throws ArchiveError for flaws.

@@ -173,20 +173,23 @@ class RoundTrips(CliTest):
                 return 0
             return 1e-4 if z < 8 and 10 <= y < 20 else 0.05
 
-        report, = self.report("compress", "u_20x30x40.f32", "-m", "abs", "-e", "0.05", "--region",
-                             "0:8,10:20,:=1e-4", "--region", "3,:2=0", "--verify", "-o", "u.cuszi")
-        self.assertEqual((report["least_bound_abs"], report["lossless_points"]), (1e-4, 80))
-        self.assertLessEqual(report["max_error_over_bound"], 1)
-        self.assertGreater(report["max_error_over_bound"], 0.5)
-        self.assertTrue(report["within_bound"])
-        self.cuszi("decompress", "u.cuszi", "-o", "u.out")
-        self.assert_kept(original, bound_of)
-        part, = self.report("decompress", "u.cuszi", "--box", "2:12,5:25,3:9", "--compare",
-                           "u_20x30x40.f32", "-o", "u.box")
-        self.assertTrue(part["within_bound"])
-        inspected, = self.report("inspect", "u.cuszi")
-        frame, = inspected["frame_list"]
-        self.assertEqual(frame["bounds"], {"largest": 0.05, "least": 1e-4, "kept": 80})
+        for preset in ("ratio", "balanced"):
+            with self.subTest(preset=preset):
+                report, = self.report("compress", "u_20x30x40.f32", "-m", "abs", "-e", "0.05", "--region",
+                                     "0:8,10:20,:=1e-4", "--region", "3,:2=0", "--preset", preset, "--verify",
+                                     "-o", "u.cuszi", "--force")
+                self.assertEqual((report["least_bound_abs"], report["lossless_points"]), (1e-4, 80))
+                self.assertLessEqual(report["max_error_over_bound"], 1)
+                self.assertGreater(report["max_error_over_bound"], 0.5)
+                self.assertTrue(report["within_bound"])
+                self.cuszi("decompress", "u.cuszi", "-o", "u.out", "--force")
+                self.assert_kept(original, bound_of)
+                part, = self.report("decompress", "u.cuszi", "--box", "2:12,5:25,3:9", "--compare",
+                                   "u_20x30x40.f32", "-o", "u.box", "--force")
+                self.assertTrue(part["within_bound"])
+                inspected, = self.report("inspect", "u.cuszi")
+                frame, = inspected["frame_list"]
+                self.assertEqual(frame["bounds"], {"largest": 0.05, "least": 1e-4, "kept": 80})
 
     def test_a_field_of_bounds(self):
         original = array.array("f", self.field("u_20x30x40.f32"))
@@ -228,7 +231,7 @@ class RoundTrips(CliTest):
                 (["--region", "0:8"], "--region '0:8' is not RANGES=BOUND"),
                 (["--region", "0:8=-1"], "--region '0:8=-1' is not RANGES=BOUND"),
                 (["--region", "0:21=0.1"], "the box's indices 0:21 of axis 0 are outside the field"),
-                (["--region", "0:8=1e-4", "--preset", "fast"], "--preset ratio or --predictor multilevel"),
+                (["--region", "0:8=1e-4", "--preset", "fast"], "--preset ratio or balanced"),
                 (["--region", "0:8=1e-4", "-m", "pwrel"], "--mode rel or abs"),
                 (["--bound-blocks", "8x8x8"], "--bound-blocks needs --bound-field"),
                 (["--bound-field", "bounds.f32"], "has 100 values; a field of 20x30x40 needs 24000")]:

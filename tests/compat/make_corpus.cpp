@@ -100,11 +100,13 @@ void add_two_bounds(Cases& cases) {
 
 /// Regions with bounds of their own, one without loss.
 void add_regions(Cases& cases) {
-  for (const DType dtype : dtypes) {
-    for (const Dims& dims : shapes) {
-      for (const char* regions : {"region=1:3=1e-4", "region=:2=1e-3 region=2:3=0"}) {
-        cases.push_back(
-            {FieldKind::missing, dims, dtype, fmt::format("error-bound=1e-2 {}", regions)});
+  for (const char* preset : {"ratio", "balanced"}) {
+    for (const DType dtype : dtypes) {
+      for (const Dims& dims : shapes) {
+        for (const char* regions : {"region=1:3=1e-4", "region=:2=1e-3 region=2:3=0"}) {
+          cases.push_back({FieldKind::missing, dims, dtype,
+                           fmt::format("error-bound=1e-2 {} preset={}", regions, preset)});
+        }
       }
     }
   }

@@ -71,8 +71,8 @@ class FaultySession final : public EncodeSession {
   std::unique_ptr<PassEncoder> passes(const FrameCoding& coding) override {
     return std::make_unique<FaultyEncoder>(sound_->passes(coding), fault_);
   }
-  std::vector<CodedPass> encode_values(const PredictorParams& params, double bound) override {
-    std::vector<CodedPass> passes = sound_->encode_values(params, bound);
+  std::vector<CodedPass> encode_values(const FrameCoding& coding) override {
+    std::vector<CodedPass> passes = sound_->encode_values(coding);
     fault_.in_sections(passes);
     return passes;
   }

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .numbers import Bits, Reader, unzigzag
-from .parts import patched
+from .parts import local_half_steps, patched
 
 # By rank: points of a tile along an axis, cells of a block along an axis, classes in their order.
 _SHAPES = {1: (4096, 64, (4,)), 2: (64, 8, (4, 2, 6)), 3: (16, 4, (4, 2, 1, 6, 5, 3, 7))}
@@ -327,6 +327,8 @@ class _Cells:
         count = math.prod(self.tiles)
         classes, self.codes = np.zeros((count, 64), "u1"), np.zeros((count, 4096), "i2")
         coded = np.zeros((count, 4096), bool)
+        bounds = frame.passes[0].get("bounds")
+        coded[:, 0] = bounds is not None
         for level, odd in product(range(self.levels), self.classes):
             for point in self.points(level, odd):
                 coded[self.code_at(level, odd, point)] = True
@@ -336,15 +338,20 @@ class _Cells:
         self.background = dtype(params.background)
         self.low, self.high = frame.least - self.background, frame.most - self.background
         self.values = np.zeros(self.extents, dtype)
+        which, self.half_steps = local_half_steps(bounds, params.half_step, tuple(self.extents))
+        self.which = which.reshape(self.extents)
 
-    def step(self, level):
-        return self.dtype(2 * (self.frame.predictor.half_step / (1, 1.15, 1.3225, 1.5)[min(level, 3)]))
+    def step(self, level, which=0):
+        return self.dtype(2 * (self.half_steps[which] / (1, 1.15, 1.3225, 1.5)[min(level, 3)]))
 
     def restored(self):
         anchors = _anchors(self.frame.passes[0]["anchors"], self.tiles)
         of_anchors = tuple(slice(None, None, size) for size in self.sizes)
         step = self.step(self.levels - 1)
         self.values[of_anchors] = np.clip(anchors.astype(self.dtype) * step, self.low, self.high)
+        first_points = product(*(range(0, extent, size) for extent, size in zip(self.extents, self.sizes)))
+        for number, point in enumerate(first_points):
+            self.values[point] = self.coded(self.values[point], self.codes[number, 0], self.levels - 1, point)
         for level, odd in product(reversed(range(self.levels)), self.classes):
             self.restore_class(level, odd)
         values = np.clip(self.values + self.background, self.frame.least, self.frame.most).ravel()
@@ -366,10 +373,13 @@ class _Cells:
         return tile, _position(self.side, self.classes, self.tile // 2 // unit, odd, cell)
 
     def restore_class(self, level, odd):
-        step = self.step(level)
         for point in self.points(level, odd):
-            value = self.predicted(level, odd, point) + self.dtype(self.codes[self.code_at(level, odd, point)]) * step
-            self.values[point] = min(max(value, self.low), self.high)
+            code = self.codes[self.code_at(level, odd, point)]
+            self.values[point] = self.coded(self.predicted(level, odd, point), code, level, point)
+
+    def coded(self, predicted, code, level, point):
+        value = predicted + self.dtype(code) * self.step(level, self.which[point])
+        return min(max(value, self.low), self.high)
 
     def at(self, point, *moves):
         moved = list(point)

@@ -142,7 +142,7 @@ void make_pointwise(FrameTask& task, Random& random) {
 void add_places(RandomFrame& frame, Random& random) {
   FrameTask& task = frame.task;
   PredictorConfig& predictor = task.config.predictor;
-  if (predictor.id != PredictorId::multilevel || task.bound > 1) return;
+  if (!takes_local_bounds(predictor.id) || task.bound > 1) return;
   predictor.automatic = false;
   predictor.multilevel.bound_over_half_step = MultilevelConfig{}.bound_over_half_step;
   task.mode = ErrorMode::absolute;

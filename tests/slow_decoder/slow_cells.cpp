@@ -138,11 +138,17 @@ class SlowCells {
  public:
   SlowCells(const CellsParams& params, SlowFrame<T>& frame)
       : frame_(frame),
-        grid_(CellGrid::of<Shape>(frame.extents)),
-        quantizer_(params.half_step, params.background, Shape::levels, frame.header.min,
-                   frame.header.max),
+        grid_(CellGrid::of<Shape>(
+            frame.extents, frame.header.bounds && frame.passes.front().has(SectionId::bounds))),
+        quantizers_{CellsQuantizer<T>(params.half_step, params.background, frame.header.min,
+                                      frame.header.max)},
         head_(CellsHead::read(frame.passes.front().at(SectionId::codebook), Shape::rank)),
-        restored_(frame.values.size()) {}
+        restored_(frame.values.size()) {
+    if (!grid_.has_anchor_codes) return;
+    local_ =
+        LocalBounds::decode(frame.passes.front().at(SectionId::bounds), {dtype_of<T>, frame.dims});
+    quantizers_ = quantizers_of_bounds(quantizers_.front(), local_);
+  }
 
   void restore() {
     blocks_.classes.resize(grid_.count() * tile_blocks);
@@ -153,20 +159,25 @@ class SlowCells {
         for_each_point(level, Shape::odd_of(number), [&](std::uint64_t, const Extents3& at) {
           blocks_.is_coded[code_at(level, Shape::odd_of(number), at)] = true;
         });
+    if (grid_.has_anchor_codes)
+      for (std::uint64_t tile = 0; tile < grid_.count(); ++tile)
+        blocks_.is_coded[tile * cell_codes] = true;
     for (int pass = 0; pass < Shape::passes; ++pass)
       read_pass(Shape::rank, pass, grid_.count(), head_,
                 frame_.passes[static_cast<std::size_t>(pass)], blocks_);
     const auto anchors = decode_anchors(grid_, frame_.passes.front().at(SectionId::anchors));
     for (std::uint64_t number = 0; number < anchors.size(); ++number) {
       const CellTile tile = grid_.template tile<Shape>(number);
-      restored_[grid_.index(tile.first[0], tile.first[1], tile.first[2])] =
-          quantizer_.anchor(anchors[number]);
+      const auto& [z, y, x] = tile.first;
+      const int code = blocks_.codes[number * cell_codes];
+      restored_[grid_.index(z, y, x)] = quantizer_at({z, y, x}).restored(
+          Shape::levels - 1, quantizers_.front().anchor(anchors[number]), static_cast<T>(code));
     }
     for (int level = Shape::levels; level-- > 0;)
       for (int number = 0; number < Shape::classes; ++number)
         restore_class(level, Shape::odd_of(number));
     for (std::size_t i = 0; i < restored_.size(); ++i)
-      frame_.values[i] = quantizer_.handed_out(restored_[i]);
+      frame_.values[i] = quantizers_.front().handed_out(restored_[i]);
     for (const Sections& sections : frame_.passes) {
       const auto patches =
           SparseList::decode(sections.find(SectionId::patches), frame_.values.size());
@@ -197,8 +208,14 @@ class SlowCells {
     for_each_point(level, odd, [&](std::uint64_t point, const Extents3& at) {
       const int code = blocks_.codes[code_at(level, odd, at)];
       restored_[point] =
-          quantizer_.restored(level, predicted(level, odd, point, at), static_cast<T>(code));
+          quantizer_at(at).restored(level, predicted(level, odd, point, at), static_cast<T>(code));
     });
+  }
+
+  const CellsQuantizer<T>& quantizer_at(const Extents3& at) const {
+    const BlockGrid grid = BlockGrid::of(frame_.extents);
+    return quantizers_[local_.blocks.empty() ? 0
+                                             : local_.blocks[grid.block_of(at[0], at[1], at[2])]];
   }
 
   /// Where the code of a point stands.
@@ -258,7 +275,8 @@ class SlowCells {
 
   SlowFrame<T>& frame_;
   CellGrid grid_;
-  CellsQuantizer<T> quantizer_;
+  LocalBounds local_;
+  std::vector<CellsQuantizer<T>> quantizers_;  ///< the frame's, then those of local bounds
   CellsHead head_;
   SlowBlocks blocks_;
   std::vector<T> restored_;  ///< less the background

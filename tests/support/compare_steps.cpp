@@ -59,7 +59,7 @@ BoundPlan plan_of(EncodeSession& expected, EncodeSession& made, const FrameTask&
                   double bound) {
   const auto asked = task.asked();
   if (!asked || !(bound > 0)) return {bound, bound, {}, {}};
-  BoundPlan plan = plan_bounds(*asked, bound, expected.scan(), task.shape);
+  BoundPlan plan = plan_bounds(*asked, bound, expected.scan(), task.shape, half_step_for);
   if (plan.bound > 0 && !plan.kept.empty()) {
     expected.keep_points(plan.kept);
     made.keep_points(plan.kept);

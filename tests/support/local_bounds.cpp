@@ -96,8 +96,8 @@ std::vector<double> bounds_of_points(const BoundsByPlace& places, const Dims& di
 FrameTask BoundedField::task() const {
   FrameTask task;
   task.shape = shape;
-  task.config.predictor.id = PredictorId::multilevel;
-  task.config.coder = CoderId::ans;
+  task.config.predictor.id = predictor;
+  task.config.coder = predictor == PredictorId::cells ? CoderId::none : CoderId::ans;
   task.mode = ErrorMode::absolute;
   task.bound = bound;
   task.places = {regions, {bounds, {1, 1, 1, 1}}};
@@ -111,8 +111,9 @@ std::optional<std::uint64_t> BoundedField::first_over_its_bound(Bytes restored) 
 
 std::string BoundedField::to_string() const {
   std::ostringstream out;
-  out << "seed " << seed << ' ' << shape.dims.to_string() << ' ' << name_of(shape.dtype)
-      << " bound " << bound << " regions " << regions.size() << " bounds " << bounds.size();
+  out << "seed " << seed << ' ' << shape.dims.to_string() << ' ' << name_of(shape.dtype) << ' '
+      << name_of(predictor) << " bound " << bound << " regions " << regions.size() << " bounds "
+      << bounds.size();
   return out.str();
 }
 

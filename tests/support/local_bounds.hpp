@@ -26,6 +26,7 @@ struct BoundedField {
   FrameShape shape;
   std::vector<std::byte> values;
   double bound = 0;
+  PredictorId predictor = PredictorId::multilevel;
   std::vector<float> bounds;         ///< of each point
   std::vector<BoundRegion> regions;  ///< that hold instead
 

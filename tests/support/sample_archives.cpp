@@ -384,6 +384,12 @@ const std::vector<SampleArchive>& small_archives() {
                s = ratio_settings();
                add_regions(s);
              }),
+      sample("regions in cells", FieldKind::smooth, {9, 20, 10}, DType::f32,
+             [](S& s) {
+               s.bound = 1e-2;
+               s.frame.predictor.id = PredictorId::cells;
+               add_regions(s);
+             }),
       sample("regions with nothing to code", FieldKind::smooth, {100, 120}, DType::f32,
              [](S& s) {
                s = ratio_settings();

@@ -86,10 +86,7 @@ class ScriptedSession final : public EncodeSession {
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
-  std::vector<CodedPass> encode_values(const PredictorParams& /*params*/,
-                                       double /*bound*/) override {
-    return {};
-  }
+  std::vector<CodedPass> encode_values(const FrameCoding& /*coding*/) override { return {}; }
   void pack(Sections& /*sections*/) override {}
 
   std::unique_ptr<PassEncoder> passes(const FrameCoding& /*coding*/) override {

@@ -97,7 +97,7 @@ TEST_CASE("a bound in f64 is never above itself as f32, and the next float is") 
 TEST_CASE("bounds of blocks that are rounded to parts of octaves are never above what is asked") {
   Random random(13);
   const Dims dims{32, 64, 64};
-  const std::uint64_t blocks = BlockGrid::of(dims).count();
+  const std::uint64_t blocks = BlockGrid::of(dims.as_3d()).count();
   for (int i = 0; i < 200; ++i) {
     const double largest = random_number(random, -30, 30);
     AskedBounds asked;
@@ -107,7 +107,7 @@ TEST_CASE("bounds of blocks that are rounded to parts of octaves are never above
     FieldScan scan;
     scan.min = -largest;
     scan.max = largest;
-    const BoundPlan plan = plan_bounds(asked, 2 * largest, scan, {DType::f64, dims});
+    const BoundPlan plan = plan_bounds(asked, 2 * largest, scan, {DType::f64, dims}, half_step_for);
     for (std::uint64_t block = 0; plan.local && block < blocks; ++block) {
       const std::uint8_t at = plan.local->blocks[block];
       const double used = at == 0 ? plan.bound : plan.local->bounds[at - 1U].bound;

@@ -122,7 +122,7 @@ TEST_CASE("a predictor is not asked for what it does not do") {
   const auto session =
       backend->encode({DType::f32, session_dims}, values, {}, draft_of(PredictorId::interp), {});
   const FrameCoding coding = coding_of(*session, PredictorId::interp, CoderId::huffman);
-  CHECK_THROWS_AS(session->encode_values(coding.predictor, frame_bound), std::logic_error);
+  CHECK_THROWS_AS(session->encode_values(coding), std::logic_error);
   FrameCoding uncoded = coding;
   uncoded.coder = NoCoderParams{};
   const auto encoder = session->passes(uncoded);
