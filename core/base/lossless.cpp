@@ -32,7 +32,7 @@ void zstd_decompress(Bytes packed, MutableBytes out) {
 
 namespace {
 
-constexpr ByteCount piece_bytes = ByteCount{1} << 20;
+constexpr ByteCount piece_bytes = ByteCount{1} << 17;
 
 template <class Span>
 Span piece_of(Span bytes, std::size_t i) {

@@ -25,7 +25,7 @@ inline void one_by_one(std::size_t count, const std::function<void(std::size_t)>
   for (std::size_t i = 0; i < count; ++i) each(i);
 }
 
-/// Pieces of 1 MiB. If there are several, their packed sizes (u32 each) precede their zstd frames.
+/// Pieces of 128 KiB. If there are several, their packed sizes (u32 each) precede their frames.
 std::vector<std::byte> zstd_compress_pieces(Bytes bytes, int level, const ForEach& for_each);
 
 void zstd_decompress_pieces(Bytes packed, MutableBytes out, const ForEach& for_each);

@@ -41,7 +41,7 @@ def extents_of(dims):
 
 def _pieces(data, size):
     """Zstd pieces (3.1)."""
-    count = -(-size // 2 ** 20)
+    count = -(-size // 2 ** 17)
     if count <= 1:
         return unpacked(data)
     reader = Reader(data)
