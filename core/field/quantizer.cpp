@@ -48,9 +48,9 @@ std::uint32_t read_radius(ByteReader& in) {
   return static_cast<std::uint32_t>(radius);
 }
 
-double read_half_step(ByteReader& in, DType dtype) {
+double read_half_step(ByteReader& in, DType dtype, bool may_be_negative) {
   const auto half_step = in.get<double>();
-  if (!is_usable_half_step(half_step, dtype)) {
+  if (!is_usable_half_step(may_be_negative ? std::fabs(half_step) : half_step, dtype)) {
     throw ArchiveError("a quantiser's step is not a positive number of the field's type");
   }
   return half_step;

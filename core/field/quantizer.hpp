@@ -220,6 +220,6 @@ std::uint32_t choose_radius(const PredictorConfig& config, const ErrorOctaves& e
 
 /// Throw ArchiveError.
 std::uint32_t read_radius(ByteReader& in);
-double read_half_step(ByteReader& in, DType dtype);
+double read_half_step(ByteReader& in, DType dtype, bool may_be_negative = false);
 
 }  // namespace cuszi

@@ -289,6 +289,19 @@ void set_bounds(const LoadedFrame::Bounds& bounds, double half_step, FrameCoding
   params.split_contexts = true;
 }
 
+/// Lays the only isovalue of a frame of tiles between two restored values. Zeros stay exact where
+/// they are common: exact backgrounds matter more than the time and bytes of values that cross.
+void part_at_isovalue(const LoadedFrame& frame, const IsoValues& isovalues, TilesParams& params) {
+  constexpr std::ptrdiff_t common = 16;  // one of so many sampled values
+  const FieldScan& scan = frame.scan();
+  if (isovalues.count != 1 || frame.transform) return;
+  const double isovalue = isovalues.values[0];
+  if (isovalue < scan.min || isovalue > scan.max) return;
+  const std::vector<double> sample = frame.session->sampled_values();
+  const auto [first, last] = std::equal_range(sample.begin(), sample.end(), 0.0);
+  params.part_at(isovalue, (last - first) * common >= std::ssize(sample));
+}
+
 /// nullopt if the frame cannot be coded.
 std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
                                          double bound, const FrameAdvice& advice,
@@ -304,6 +317,9 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   ChosenMethod chosen = times.measure("choose", [&] {
     return choose_method(*frame.session, std::move(draft), config, frame.shape, typical, first);
   });
+  if (auto* const tiles = std::get_if<TilesParams>(&chosen.method.predictor)) {
+    times.measure("choose", [&] { part_at_isovalue(frame, config.isovalues, *tiles); });
+  }
   if (advice.tell) advice.tell(chosen);
   FrameCoding coding = coding_by(config, std::move(chosen.method), bound);
   if (frame.bounds) {

@@ -28,7 +28,7 @@ struct TilesParams {
   static constexpr std::string_view name = "tiles";
   static constexpr bool has_own_coder = true;
 
-  double half_step = 0;
+  double half_step = 0;  ///< negative: values are odd multiples of it, else even ones
 
   static TilesParams draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
     return {};
@@ -43,12 +43,25 @@ struct TilesParams {
     half_step = bound - std::min(sampled * rounding, bound / 16);
   }
 
+  /// Lays an isovalue half way between two restored values, so that rounding moves no value across
+  /// it, unless that takes a step smaller by more than an eighth. `keeps_zero`: 0 stays exact.
+  void part_at(double isovalue, bool keeps_zero) {
+    const double magnitude = std::fabs(isovalue);
+    double halves = std::ceil(magnitude / half_step);
+    const auto is_even = [&] { return std::fmod(halves, 2) == 0; };
+    if (keeps_zero && is_even()) ++halves;
+    const double finer = halves == 0 ? half_step : magnitude / halves;
+    if (finer >= half_step * 0.875) half_step = is_even() ? -finer : finer;
+  }
+
   std::vector<int> level_of_pass() const { return {0}; }
-  CUSZI_HD bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
+  CUSZI_HD bool is_usable(DType dtype) const {
+    return is_usable_half_step(magnitude_of(half_step), dtype);
+  }
 
   void write(ByteWriter& out) const { out.put(half_step); }
   static TilesParams read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
-    return {read_half_step(in, dtype)};
+    return {read_half_step(in, dtype, true)};
   }
 
   friend bool operator==(const TilesParams&, const TilesParams&) = default;
@@ -196,21 +209,40 @@ struct TileQuantizer {
 
   T step;
   T inverse_step;
+  T shift;  ///< of values from multiples of the step, in steps: 0 or a half
   T certain;
   RuleZone<T> zone;  ///< values that rules may affect
   double bound;
 
   explicit TileQuantizer(double half_step, double absolute_bound = 0,
                          const RestoreRules<T>& rules = {})
-      : certain(certainly_within<T>(absolute_bound)),
-        zone(rules.zone(absolute_bound)),
-        bound(absolute_bound) {
+      : certain(certainly_within<T>(absolute_bound)), bound(absolute_bound) {
     set_half_step(half_step);
+    zone = zone_of(rules);
   }
 
+  /// TilesParams::half_step.
   CUSZI_HD void set_half_step(double half_step) {
-    step = static_cast<T>(2 * half_step);
-    inverse_step = static_cast<T>(1 / (2 * half_step));
+    const double half = magnitude_of(half_step);
+    step = static_cast<T>(2 * half);
+    inverse_step = static_cast<T>(1 / (2 * half));
+    shift = half_step < 0 ? T(0.5) : T(0);
+  }
+
+  /// RestoreRules::zone(), but of a single isovalue about half way between two restored values only
+  /// the values that rounding may take to either.
+  RuleZone<T> zone_of(const RestoreRules<T>& rules) const {
+    const RuleZone<T> all = rules.zone(bound);
+    if (rules.fills.count != 0 || rules.isovalues.count != 1) return all;
+    const double isovalue = rules.isovalues.values[0];
+    const auto width = static_cast<double>(step);
+    const double to_middle = 0.5 - static_cast<double>(shift);
+    const double middle = (std::round(isovalue / width - to_middle) + to_middle) * width;
+    const double distance = std::fabs(isovalue - middle);
+    if (!(distance < width / 16)) return all;
+    const double rounding = 16.0 * std::numeric_limits<T>::epsilon();
+    const double around = distance + (std::fabs(isovalue) + width) * rounding;
+    return {static_cast<T>(isovalue), static_cast<T>(around)};
   }
 
   /// Values up to this magnitude are restored within the bound without a check. Errors are half a
@@ -220,16 +252,20 @@ struct TileQuantizer {
     if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
     const double product = static_cast<double>(step) * static_cast<double>(inverse_step);
-    const double share = std::fabs(product - 1) + (sizeof(T) == 4 ? 2 : 3) * rounding;
-    const double room = bound - static_cast<double>(step) / 2 * (1 + 4 * rounding);
+    const int roundings = (sizeof(T) == 4 ? 2 : 3) + (shift != 0 ? 1 : 0);
+    const double share = std::fabs(product - 1) + roundings * rounding;
+    const double room =
+        bound - static_cast<double>(step) / 2 * (1 + (shift != 0 ? 8 : 4) * rounding);
     const double in_reach = static_cast<double>(reach - 2) * static_cast<double>(step);
     constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
     return static_cast<T>(std::min({room / share, in_reach, largest}) * (1 - 0x1p-20));
   }
 
-  /// round(value / step) mod 2^32; unspecified beyond certain_magnitude().
+  CUSZI_HD T scaled(T value) const { return value * inverse_step - shift; }
+
+  /// round(value / step - shift) mod 2^32; unspecified beyond certain_magnitude().
   CUSZI_HD std::uint32_t integer_of(T value) const {
-    const T rounded = value * inverse_step + IntegerBits<T>::rounding;
+    const T rounded = scaled(value) + IntegerBits<T>::rounding;
     return static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded) -
                                       std::bit_cast<Bits>(IntegerBits<T>::rounding));
   }
@@ -237,12 +273,12 @@ struct TileQuantizer {
   /// 0 if the value is certainly restored within the bound, else 1; of type T, so that loops
   /// vectorise.
   CUSZI_HD T doubt_of(T value) const {
-    const T scaled = value * inverse_step;
-    const T restored = round_half_even(scaled) * step;
+    const T in_steps = scaled(value);
+    const T restored = (round_half_even(in_steps) + shift) * step;
     const bool near = magnitude_of(value - restored) < certain;
     const T doubt = (near & !zone.has(value)) != 0 ? T(0) : T(1);
     // A float is restored from the low 32 bits, whatever the integer.
-    return sizeof(T) == 4 || magnitude_of(scaled) < reach ? doubt : T(1);
+    return sizeof(T) == 4 || magnitude_of(in_steps) < reach ? doubt : T(1);
   }
 
   struct Result {
@@ -251,8 +287,7 @@ struct TileQuantizer {
     bool certain;   ///< acceptable; else fits() decides
   };
   CUSZI_HD Result operator()(T value) const {
-    const T scaled = value * inverse_step;
-    return {integer_of(value), magnitude_of(scaled) < reach, doubt_of(value) == 0};
+    return {integer_of(value), magnitude_of(scaled(value)) < reach, doubt_of(value) == 0};
   }
 
   /// Before clamping to the frame's range.
@@ -260,7 +295,7 @@ struct TileQuantizer {
     using Signed = std::make_signed_t<Bits>;
     const auto offset = static_cast<Bits>(static_cast<Signed>(static_cast<std::int32_t>(integer)));
     const Bits bits = std::bit_cast<Bits>(IntegerBits<T>::rounding) + offset;
-    return (std::bit_cast<T>(bits) - IntegerBits<T>::rounding) * step;
+    return ((std::bit_cast<T>(bits) - IntegerBits<T>::rounding) + shift) * step;
   }
 
   CUSZI_HD bool fits(T value, std::uint32_t integer, const RestoreRules<T>& rules) const {

@@ -86,7 +86,8 @@ def _values(frame, integers):
     addend = dtype(1.5 * 2 ** (23 if dtype == np.float32 else 52))
     signed = np.dtype(f"i{np.dtype(dtype).itemsize}")
     whole = (addend.view(signed).astype("i8") + integers).astype(signed).view(dtype) - addend
-    return whole * dtype(2 * frame.predictor.half_step)
+    half_step = frame.predictor.half_step
+    return (whole + dtype(0.5 if half_step < 0 else 0)) * dtype(2 * abs(half_step))
 
 
 def _restored_tile(frame, shape, head, words, data):

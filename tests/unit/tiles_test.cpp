@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "cpu_ref/field/scan.hpp"
+#include "cpu_ref/session/cpu_backend.hpp"
 #include "cpu_ref/tiles/tile_bytes.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
+#include "test_data/fields.hpp"
 #include "test_data/random.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/frame_codec.hpp"
 
 namespace cuszi::test {
 
@@ -208,6 +212,46 @@ TEMPLATE_TEST_CASE("values near and far from zero are what core makes of them", 
         values[i] = static_cast<TestType>(offset + std::sin(0.01 * static_cast<double>(i)) +
                                           0.01 * random.uniform());
       for (const double bound : {1e-1, 1e-3, 1e-5}) check_round_trip(extents, values, bound);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("an isovalue half way between two steps needs no exact values", "", float,
+                   double) {
+  const auto backend = cpu::make_backend();
+  const Dims dims{20, 30, 40};
+  for (const FieldKind kind : {FieldKind::smooth, FieldKind::sparse}) {
+    const auto values = make_values<TestType>(kind, dims, 3);
+    const auto zeros = std::count(values.begin(), values.end(), TestType(0));
+    for (const double isovalue : {0.0, 0.25, -0.03, 1e-6}) {
+      FrameTask task{{dtype_of<TestType>, dims}, {}, {}};
+      task.config.predictor.id = PredictorId::tiles;
+      task.config.isovalues.add(isovalue);
+      INFO("isovalue " << isovalue << ", " << zeros << " zeros");
+      const CompressedFrame frame = compress(*backend, task, to_vector(bytes_of(values))).frame;
+      const auto bytes = restore(*backend, task.shape, frame.bytes);
+      const std::span restored(reinterpret_cast<const TestType*>(bytes.data()), values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        REQUIRE(side_of(restored[i], isovalue) == side_of(values[i], isovalue));
+        if (kind == FieldKind::sparse && values[i] == 0) REQUIRE(restored[i] == 0);
+      }
+      if (kind == FieldKind::smooth && isovalue != 1e-6) CHECK(frame.patches < 10);
+    }
+  }
+}
+
+TEST_CASE("the step of tiles shrinks little for an isovalue") {
+  for (const double isovalue : {0.0, 3.4, -7.9, 100.3, 0.6, -0.2}) {
+    for (const bool keeps_zero : {false, true}) {
+      TilesParams params{0.5};
+      params.part_at(isovalue, keeps_zero);
+      CHECK(std::fabs(params.half_step) >= 0.4375);
+      CHECK(std::fabs(params.half_step) <= 0.5);
+      if (keeps_zero) CHECK(params.half_step > 0);
+      const TileQuantizer<double> quantizer(params.half_step);
+      const double in_steps = isovalue / quantizer.step - quantizer.shift - 0.5;
+      const bool is_between = std::fabs(in_steps - std::round(in_steps)) < 1e-9;
+      CHECK(is_between == (std::fabs(isovalue) > 3 || (isovalue == 0 && !keeps_zero)));
     }
   }
 }
