@@ -321,7 +321,7 @@ class CpuEncodeSession final : public EncodeSession {
     FrameInput<T> frame = input();
     frame.local = coding.local.get();
     return visit_own_coder(coding.predictor, [&](const auto& params) {
-      return keep_passes(cpu::encode_values(params, coding.room.bound, frame), store_);
+      return keep_passes(cpu::encode_values(params, coding.tolerance.bound, frame), store_);
     });
   }
 

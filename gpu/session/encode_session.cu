@@ -289,9 +289,9 @@ class GpuEncodeSession final : public EncodeSession {
     frame.local = coding.local.get();
     const auto encode = [&]<class Params>(const Params& params) -> std::vector<CodedPass> {
       if constexpr (std::is_same_v<Params, CellsParams>) {
-        return gpu::encode_values(gpu_, params, coding.room.bound, frame);
+        return gpu::encode_values(gpu_, params, coding.tolerance.bound, frame);
       } else {
-        return {gpu::encode_values(gpu_, params, coding.room.bound, frame)};
+        return {gpu::encode_values(gpu_, params, coding.tolerance.bound, frame)};
       }
     };
     return visit_own_coder(coding.predictor, encode);
