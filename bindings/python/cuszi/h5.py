@@ -1,4 +1,4 @@
-"""Whole chunks of HDF5 datasets in batches: all cores or a GPU work on them at once.
+"""Whole chunks of HDF5 datasets in batches, for arrays on a GPU or on the host.
 
     dataset = file.create_dataset("T", a.shape, "f4", chunks=(8, 128, 128), compression=cuszi.H5(abs=0.01))
     cuszi.h5.write(dataset, a)
