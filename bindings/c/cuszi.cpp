@@ -189,8 +189,8 @@ void require_field(const ArchiveHeader& header, const FieldLayout& expected) {
 
 void verify(Backends& backends, Bytes archive, FieldSource& field, const IsoValues& isovalues) {
   CallTimes times;
-  const QualityMeter meter = measure_archive(backends, *make_memory_source(archive), field,
-                                             isovalues, times);
+  const QualityMeter meter =
+      measure_archive(backends, *make_memory_source(archive), field, isovalues, times);
   require_within_bound(meter, field.layout().dims, "this is a bug, please report it");
   require_same_sides(meter, field.layout().dims);
 }
