@@ -92,13 +92,6 @@ class CallerSource final : public ByteSource {
 
   std::string name() const override { return "source"; }
   std::optional<ByteCount> size() const override { return source_.bytes; }
-  void seek(ByteCount offset) override { at_ = offset; }
-
-  std::size_t read(MutableBytes out) override {
-    const std::size_t count = read_at(at_, out);
-    at_ += count;
-    return count;
-  }
 
   std::size_t read_at(ByteCount offset, MutableBytes out) const override {
     const ByteCount left = source_.bytes - std::min(offset, source_.bytes);
@@ -110,15 +103,8 @@ class CallerSource final : public ByteSource {
     return part.size();
   }
 
-  ByteCount skip(ByteCount count) override {
-    const ByteCount skipped = std::min(count, source_.bytes - std::min(at_, source_.bytes));
-    at_ += skipped;
-    return skipped;
-  }
-
  private:
   cuszi_source source_;
-  ByteCount at_ = 0;
 };
 
 std::unique_ptr<ByteSource> read_source(const void* source) {

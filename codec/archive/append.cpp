@@ -47,8 +47,8 @@ ByteCount end_of_members(const std::string& path, const ArchiveHeader& added) {
 bool write_member(int file, ByteCount end, Bytes member) {
   const ByteCount body = member.size() - archive_trailer_bytes;
   return ::ftruncate(file, static_cast<off_t>(end)) == 0 &&
-         write_all_at(file, end, member.first(body)) && ::fdatasync(file) == 0 &&
-         write_all_at(file, end + body, member.subspan(body)) && ::fsync(file) == 0;
+         FileParts().write_at(file, end, member.first(body)) && ::fdatasync(file) == 0 &&
+         FileParts().write_at(file, end + body, member.subspan(body)) && ::fsync(file) == 0;
 }
 
 }  // namespace
