@@ -66,7 +66,8 @@ class HostBatch final : public FrameBatch {
         continue;
       }
       BatchCoded& one = coded.emplace_back(BatchCoded{{}, {}, scan.min, scan.max}).value();
-      for (const CodedPass& pass : session->encode_values(frame.params, frame.bound)) {
+      for (const CodedPass& pass :
+           session->encode_values({frame.params, {frame.bound, 1}, {}, {}})) {
         CodedPass& kept = one.passes.emplace_back();
         for (const Section& section : pass.sections.list())
           kept.sections.add(section.id,
