@@ -144,11 +144,6 @@ class CellsEncoder {
     predict_cells(gpu_, rank_, all);
   }
 
-  LocalCellsQuantizers<T> local_bounds() const {
-    if (frame_.local == nullptr) return {};
-    return local_quantizers(gpu_, frame_.extents, *frame_.local, quantizer_);
-  }
-
   void start_chains() {
     CellsChains& chains = first_.chains;
     const LiveBlocks live = take_live_blocks(gpu_, chains.passes, chains.tiles, count_);
