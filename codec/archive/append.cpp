@@ -63,7 +63,8 @@ void append_member(const std::string& path, Bytes member) {
   const ByteCount end = end_of_members(path, added.header());
   if (write_member(file.get(), end, member)) return;
   const int error = errno;
-  static_cast<void>(::ftruncate(file.get(), static_cast<off_t>(end)));
+  // Readers pass over what cannot be cut off.
+  [[maybe_unused]] const int result = ::ftruncate(file.get(), static_cast<off_t>(end));
   errno = error;
   fail(path, "written");
 }

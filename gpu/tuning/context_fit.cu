@@ -12,8 +12,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-using Policy = ContextFitPolicy;
-
 template <class T>
 struct SampledClass {
   const DeviceClass<T>* view = nullptr;  ///< on the device
@@ -32,7 +30,8 @@ struct SampledPoint {
 template <class T>
 __global__ void sample_kernel(const SampledClass<T>* samples, std::uint32_t classes,
                               std::uint64_t count, RankedBits missing, SampledPoint* out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * Policy::sample_threads + threadIdx.x;
+  const std::uint64_t i =
+      std::uint64_t{blockIdx.x} * ContextFitPolicy::sample_threads + threadIdx.x;
   if (i >= count) return;
   std::uint32_t c = 0;
   while (c + 1 < classes && samples[c + 1].first <= i) ++c;
@@ -55,7 +54,7 @@ struct SampledGroup {
 
 constexpr unsigned matrix_terms = feature_count * (feature_count + 1) / 2;
 constexpr unsigned terms = matrix_terms + feature_count;
-constexpr unsigned slices = Policy::threads / terms;  ///< threads per term
+constexpr unsigned slices = ContextFitPolicy::threads / terms;  ///< threads per term
 
 /// A term of ContextSums: a feature times another one, or times the magnitude.
 struct ContextTerm {
@@ -78,12 +77,12 @@ struct GroupFit {
 
 /// By feature, magnitudes last; padded against bank conflicts.
 struct SampleChunk {
-  std::int32_t features[feature_count + 1][Policy::chunk + 1];
-  std::int64_t weights[Policy::chunk];
+  std::int32_t features[feature_count + 1][ContextFitPolicy::chunk + 1];
+  std::int64_t weights[ContextFitPolicy::chunk];
 
   __device__ void load(const SampledPoint* points, std::uint32_t count,
                        const FeatureWeights& before) {
-    for (unsigned k = threadIdx.x; k < count; k += Policy::threads) {
+    for (unsigned k = threadIdx.x; k < count; k += ContextFitPolicy::threads) {
       const SampledPoint point = points[k];
       for (unsigned i = 0; i < feature_count; ++i) features[i][k] = point.features[i];
       features[feature_count][k] = point.magnitude;
@@ -93,22 +92,22 @@ struct SampleChunk {
 };
 
 /// Integers: parts are added in any order.
-__global__ void __launch_bounds__(Policy::threads)
+__global__ void __launch_bounds__(ContextFitPolicy::threads)
     sum_kernel(const SampledPoint* points, const SampledGroup* groups, const FeatureWeights* own,
                GroupFit* fits) {
   __shared__ SampleChunk samples;
   const SampledGroup group = groups[blockIdx.y];
   GroupFit& fit = fits[blockIdx.y];
-  const std::uint32_t begin = blockIdx.x * Policy::part_size;
+  const std::uint32_t begin = blockIdx.x * ContextFitPolicy::part_size;
   if (begin >= group.count || fit.has_failed) return;
-  const std::uint32_t end = min(group.count, begin + Policy::part_size);
+  const std::uint32_t end = min(group.count, begin + ContextFitPolicy::part_size);
   const FeatureWeights before = own[blockIdx.y];
   const unsigned number = threadIdx.x % terms;
   const unsigned slice = threadIdx.x / terms;
   const ContextTerm term = context_term(number);
   std::int64_t sum = 0;
-  for (std::uint32_t first = begin; first < end; first += Policy::chunk) {
-    const std::uint32_t here = min(Policy::chunk, end - first);
+  for (std::uint32_t first = begin; first < end; first += ContextFitPolicy::chunk) {
+    const std::uint32_t here = min(ContextFitPolicy::chunk, end - first);
     __syncthreads();
     samples.load(points + group.first + first, here, before);
     __syncthreads();
@@ -161,9 +160,9 @@ void fit_groups(DeviceContext& gpu, const SampledPoint* points,
   if (most == 0) return;
   auto* const fits = gpu.take_zeroed<GroupFit>(groups.size());
   const auto count = static_cast<unsigned>(groups.size());
-  const dim3 grid(blocks_for(most, Policy::part_size), count);
+  const dim3 grid(blocks_for(most, ContextFitPolicy::part_size), count);
   for (int round = 0; round < context_fit_rounds; ++round) {
-    sum_kernel<<<grid, Policy::threads, 0, gpu.stream()>>>(points, on_device, own, fits);
+    sum_kernel<<<grid, ContextFitPolicy::threads, 0, gpu.stream()>>>(points, on_device, own, fits);
     check_launch("sum_energies");
     solve_kernel<<<count, 32, 0, gpu.stream()>>>(fits, own);
     check_launch("solve_energies");
@@ -181,23 +180,24 @@ constexpr unsigned context_counts = contexts_per_group * token_row;
 using SampleCount = std::uint16_t;  ///< a group has about 2^13 samples at most
 
 /// Tokens by bucket; one block per pair of group and weights.
-__global__ void __launch_bounds__(Policy::sample_threads)
+__global__ void __launch_bounds__(ContextFitPolicy::sample_threads)
     count_kernel(const SampledPoint* points, const SampledGroup* groups, const WeightedGroup* pairs,
                  const FeatureWeights* weights, SampleCount* counts) {
   __shared__ std::uint32_t bins[context_counts];
-  for (unsigned i = threadIdx.x; i < context_counts; i += Policy::sample_threads) bins[i] = 0;
+  for (unsigned i = threadIdx.x; i < context_counts; i += ContextFitPolicy::sample_threads)
+    bins[i] = 0;
   __syncthreads();
   const WeightedGroup pair = pairs[blockIdx.x];
   const SampledGroup group = groups[pair.group];
   const FeatureWeights mine = weights[pair.weights];
-  for (std::uint32_t k = threadIdx.x; k < group.count; k += Policy::sample_threads) {
+  for (std::uint32_t k = threadIdx.x; k < group.count; k += ContextFitPolicy::sample_threads) {
     const SampledPoint& point = points[group.first + k];
     if (point.is_missing) continue;
     const unsigned bucket = bucket_of(weighted_sum(mine, point.features));
     atomicAdd(&bins[bucket * token_row + token_of_magnitude(point.magnitude)], 1U);
   }
   __syncthreads();
-  for (unsigned i = threadIdx.x; i < context_counts; i += Policy::sample_threads) {
+  for (unsigned i = threadIdx.x; i < context_counts; i += ContextFitPolicy::sample_threads) {
     counts[std::size_t{blockIdx.x} * context_counts + i] = static_cast<SampleCount>(bins[i]);
   }
 }
@@ -228,14 +228,14 @@ class ContextChoice {
     const auto* const pairs = upload(gpu_, pairs_.data(), pairs_.size(), uploads);
     FeatureWeights* const weights = upload(gpu_, entry.data(), entry.size(), uploads);
     uploads.run(gpu_.stream());
-    sample_kernel<T><<<blocks_for(samples_, Policy::sample_threads), Policy::sample_threads, 0,
-                       gpu_.stream()>>>(classes, static_cast<std::uint32_t>(classes_.size()),
-                                        samples_, missing, points);
+    sample_kernel<T><<<blocks_for(samples_, ContextFitPolicy::sample_threads),
+                       ContextFitPolicy::sample_threads, 0, gpu_.stream()>>>(
+        classes, static_cast<std::uint32_t>(classes_.size()), samples_, missing, points);
     check_launch("sample_energies");
     FeatureWeights* const own = weights + RememberedWeights::kinds;
     fit_groups(gpu_, points, sampled_, sampled, own);
     auto* const counts = gpu_.take<SampleCount>(pairs_.size() * context_counts);
-    count_kernel<<<static_cast<unsigned>(pairs_.size()), Policy::sample_threads, 0,
+    count_kernel<<<static_cast<unsigned>(pairs_.size()), ContextFitPolicy::sample_threads, 0,
                    gpu_.stream()>>>(points, sampled, pairs, weights, counts);
     check_launch("count_energies");
     CopyList downloads;

@@ -8,7 +8,6 @@ namespace {
 
 // Each step of a round is one launch for all classes, to fill the device.
 
-using Policy = StencilFitPolicy;
 static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 
 struct ClassFit {
@@ -31,14 +30,14 @@ __device__ double warp_tree_sum(double value) {
 
 /// Starts with the preset; one block per class.
 template <class T>
-__global__ void __launch_bounds__(Policy::threads)
+__global__ void __launch_bounds__(StencilFitPolicy::threads)
     begin_fits(const ClassSample<T>* samples, std::uint32_t fewest, ClassFit* fits) {
   __shared__ std::uint32_t counts[curvature_keys];
   const ClassSample<T>& sample = samples[blockIdx.x];
   ClassFit& fit = fits[blockIdx.x];
   if (threadIdx.x < curvature_keys) counts[threadIdx.x] = 0;
   __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += Policy::threads) {
+  for (std::uint32_t k = threadIdx.x; k < sample.samples; k += StencilFitPolicy::threads) {
     if (sample.takes_part(k)) atomicAdd(&counts[sample.curvature_keys[k]], 1U);
   }
   __syncthreads();
@@ -87,13 +86,13 @@ class BinSums {
 
 /// One thread per sample; residuals replace weights.
 template <class T>
-__global__ void __launch_bounds__(Policy::threads)
+__global__ void __launch_bounds__(StencilFitPolicy::threads)
     find_scales(const ClassSample<T>* samples, ClassFit* fits) {
   __shared__ BinSums sums;
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
-  if (!fit.goes_on || blockIdx.x * Policy::threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * StencilFitPolicy::threads + threadIdx.x;
+  if (!fit.goes_on || blockIdx.x * StencilFitPolicy::threads >= sample.samples) return;
   sums.clear();
   if (k < sample.samples) {
     const double r =
@@ -108,12 +107,12 @@ __global__ void __launch_bounds__(Policy::threads)
 
 /// One thread per sample, including padding.
 template <class T>
-__global__ void __launch_bounds__(Policy::threads)
+__global__ void __launch_bounds__(StencilFitPolicy::threads)
     make_weights(const ClassSample<T>* samples, const ClassFit* fits) {
   __shared__ double scales[scale_bins];
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
+  const std::uint32_t k = blockIdx.x * StencilFitPolicy::threads + threadIdx.x;
   if (!fit.goes_on) return;
   if (threadIdx.x < scale_bins) {
     scales[threadIdx.x] = sample.bound * fit.scales.mean(threadIdx.x);
@@ -195,12 +194,12 @@ class Summing {
     };
     const std::uint32_t blocks = sample_.blocks();
     std::uint32_t b = 0;
-    for (; b + Policy::read_ahead <= blocks; b += Policy::read_ahead) {
-      Factors ahead[Policy::read_ahead];
+    for (; b + StencilFitPolicy::read_ahead <= blocks; b += StencilFitPolicy::read_ahead) {
+      Factors ahead[StencilFitPolicy::read_ahead];
 #pragma unroll
-      for (unsigned i = 0; i < Policy::read_ahead; ++i) ahead[i] = read(b + i);
+      for (unsigned i = 0; i < StencilFitPolicy::read_ahead; ++i) ahead[i] = read(b + i);
 #pragma unroll
-      for (unsigned i = 0; i < Policy::read_ahead; ++i) add(ahead[i]);
+      for (unsigned i = 0; i < StencilFitPolicy::read_ahead; ++i) add(ahead[i]);
     }
     for (; b < blocks; ++b) add(read(b));
 #pragma unroll
@@ -239,13 +238,13 @@ class Summing {
 };
 
 template <class T>
-__global__ void __launch_bounds__(32 * Policy::sum_warps, 3)
+__global__ void __launch_bounds__(32 * StencilFitPolicy::sum_warps, 3)
     sum_equations(const ClassSample<T>* samples, ClassFit* fits) {
   const ClassSample<T>& sample = samples[blockIdx.y];
   ClassFit& fit = fits[blockIdx.y];
   if (!fit.goes_on) return;
   Summing<T> summing(sample, fit);
-  const unsigned number = blockIdx.x * Policy::sum_warps + threadIdx.x / 32;
+  const unsigned number = blockIdx.x * StencilFitPolicy::sum_warps + threadIdx.x / 32;
   const unsigned tiles = EquationTile::count(sample.unknowns);
   if (number < tiles) summing.sum_tile(EquationTile::of(number, sample.unknowns));
   if (number == tiles) summing.sum_noise();
@@ -298,7 +297,7 @@ __global__ void keep_fits(const ClassSample<T>* samples, const ClassFit* fits, s
 
 /// One thread per sample.
 template <class T>
-__global__ void __launch_bounds__(Policy::threads)
+__global__ void __launch_bounds__(StencilFitPolicy::threads)
     sum_errors(const ClassSample<T>* samples, const ClassFit* fits, double half_step,
                SampledErrors* classes) {
   __shared__ unsigned long long counts[error_bins];
@@ -307,8 +306,8 @@ __global__ void __launch_bounds__(Policy::threads)
   const ClassSample<T>& sample = samples[blockIdx.y];
   const ClassFit& fit = fits[blockIdx.y];
   SampledErrors& result = classes[blockIdx.y];
-  const std::uint32_t k = blockIdx.x * Policy::threads + threadIdx.x;
-  if (blockIdx.x * Policy::threads >= sample.samples) return;
+  const std::uint32_t k = blockIdx.x * StencilFitPolicy::threads + threadIdx.x;
+  if (blockIdx.x * StencilFitPolicy::threads >= sample.samples) return;
   if (threadIdx.x < sample.unknowns) {
     shares.get()[threadIdx.x] =
         fit.goes_on ? stored_share(fit, threadIdx.x) : sample.preset[threadIdx.x];
@@ -336,18 +335,20 @@ template <class T>
 ClassFit* solve(DeviceContext& gpu, const ClassSamples<T>& samples, std::uint32_t fewest) {
   const auto classes = static_cast<unsigned>(samples.classes());
   auto* const fits = gpu.take<ClassFit>(classes);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads), classes);
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, StencilFitPolicy::threads),
+                       classes);
   const unsigned most_sums = EquationTile::count(most_unknowns) + 1;
-  const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, Policy::sum_warps)), classes);
+  const dim3 by_tile(static_cast<unsigned>(ceil_div(most_sums, StencilFitPolicy::sum_warps)),
+                     classes);
   const ClassSample<T>* const on_device = samples.on_device();
-  begin_fits<<<classes, Policy::threads, 0, gpu.stream()>>>(on_device, fewest, fits);
+  begin_fits<<<classes, StencilFitPolicy::threads, 0, gpu.stream()>>>(on_device, fewest, fits);
   check_launch("begin_fits");
   for (int round = 0; round < fit_rounds; ++round) {
-    find_scales<<<by_sample, Policy::threads, 0, gpu.stream()>>>(on_device, fits);
+    find_scales<<<by_sample, StencilFitPolicy::threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("find_scales");
-    make_weights<<<by_sample, Policy::threads, 0, gpu.stream()>>>(on_device, fits);
+    make_weights<<<by_sample, StencilFitPolicy::threads, 0, gpu.stream()>>>(on_device, fits);
     check_launch("make_weights");
-    sum_equations<<<by_tile, 32 * Policy::sum_warps, 0, gpu.stream()>>>(on_device, fits);
+    sum_equations<<<by_tile, 32 * StencilFitPolicy::sum_warps, 0, gpu.stream()>>>(on_device, fits);
     check_launch("sum_equations");
     solve_round<<<classes, 32, 0, gpu.stream()>>>(on_device, fits);
     check_launch("solve_round");
@@ -370,10 +371,10 @@ void sum_sampled_errors(DeviceContext& gpu, const ClassSamples<T>& samples, doub
                         SampledErrors* classes) {
   if (samples.classes() == 0) return;
   const ClassFit* const solved = solve(gpu, samples, least_sampled_fit);
-  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, Policy::threads),
+  const dim3 by_sample(blocks_for(samples.most_samples() + sum_lanes, StencilFitPolicy::threads),
                        static_cast<unsigned>(samples.classes()));
-  sum_errors<<<by_sample, Policy::threads, 0, gpu.stream()>>>(samples.on_device(), solved,
-                                                              half_step, classes);
+  sum_errors<<<by_sample, StencilFitPolicy::threads, 0, gpu.stream()>>>(samples.on_device(), solved,
+                                                                        half_step, classes);
   check_launch("sum_errors");
 }
 
