@@ -37,7 +37,7 @@ struct ForeignOption {
 
 constexpr std::string_view relative = "--mode rel --error-bound {}";
 constexpr std::string_view absolute = "--mode abs --error-bound {}";
-constexpr std::string_view dims = "--dims-xyz {}, fastest first";
+constexpr std::string_view extents = "--dims-xyz {}, fastest first";
 constexpr ForeignOption foreign_options[] = {{"-rel", relative},
                                              {"-r2r", relative},
                                              {"-vr_rel", relative},
@@ -52,11 +52,11 @@ constexpr ForeignOption foreign_options[] = {{"-rel", relative},
                                              {"-tol", "--error-bound {}"},
                                              {"-tolerance", "--error-bound {}"},
                                              {"-psnr", "--target psnr:{}"},
-                                             {"-l", dims},
-                                             {"-1", dims},
-                                             {"-2", dims, 2},
-                                             {"-3", dims, 3},
-                                             {"-4", dims, 4}};
+                                             {"-l", extents},
+                                             {"-1", extents},
+                                             {"-2", extents, 2},
+                                             {"-3", extents, 3},
+                                             {"-4", extents, 4}};
 
 /// A number, or dims.
 bool is_value(std::string_view text) {

@@ -3,16 +3,17 @@
 
 #include "core/tuning/fit_sample.hpp"
 #include "gpu/cells/cells.cuh"
+#include "gpu/cells/tuning.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = 512;
-constexpr unsigned own_values = sample_points / threads;  ///< of a thread
+constexpr unsigned own_values = sample_points / CellsPolicy::background_threads;  ///< of a thread
 
 template <class T>
-using SampleSort = cub::BlockRadixSort<T, threads, static_cast<int>(own_values)>;
+using SampleSort =
+    cub::BlockRadixSort<T, CellsPolicy::background_threads, static_cast<int>(own_values)>;
 
 template <class T>
 union BackgroundMemory {
@@ -34,7 +35,8 @@ __device__ unsigned end_of_run(const T* sorted, unsigned first, unsigned count) 
 
 /// A thread block a frame. Missing values are sorted behind the others.
 template <class T, class Frames>
-__global__ void __launch_bounds__(threads) find_background(const __grid_constant__ Frames frames) {
+__global__ void __launch_bounds__(CellsPolicy::background_threads)
+    find_background(const __grid_constant__ Frames frames) {
   extern __shared__ uint4 background_memory[];
   auto& memory = *reinterpret_cast<BackgroundMemory<T>*>(background_memory);
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
@@ -49,7 +51,7 @@ __global__ void __launch_bounds__(threads) find_background(const __grid_constant
   unsigned present = 0;
   CUSZI_UNROLL
   for (unsigned i = 0; i < own_values; ++i) {
-    const std::uint64_t k = i * threads + threadIdx.x;
+    const std::uint64_t k = i * CellsPolicy::background_threads + threadIdx.x;
     values[i] = std::numeric_limits<T>::infinity();
     if (k >= wanted) continue;
     const T value = task.values[sampled_point(k, wanted, task.points)];
@@ -89,7 +91,8 @@ void find_backgrounds(DeviceContext& gpu, const FrameTasks<BackgroundTask<T>>& f
     constexpr std::size_t shared = sizeof(BackgroundMemory<T>);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
           "allow shared memory");
-    kernel<<<dim3(1, frames.count()), threads, shared, gpu.stream()>>>(tasks);
+    kernel<<<dim3(1, frames.count()), CellsPolicy::background_threads, shared, gpu.stream()>>>(
+        tasks);
   });
   check_launch("find_background");
 }

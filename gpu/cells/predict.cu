@@ -74,7 +74,7 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
 }
 
 template <class Block>
-struct CodedCells : Block {
+struct CellsAndSums : Block {
   std::uint32_t sums[Block::tiles][tile_blocks];  ///< of magnitudes, of blocks
 };
 
@@ -85,7 +85,7 @@ class CellEncoder {
  public:
   using Shape = typename Block::Shape;
 
-  __device__ CellEncoder(const PredictTask<T>& task, CodedCells<Block>& cells)
+  __device__ CellEncoder(const PredictTask<T>& task, CellsAndSums<Block>& cells)
       : task_(task), cells_(cells) {}
 
   /// Returns how far from its value a point of this thread is restored at most; under local bounds,
@@ -189,13 +189,13 @@ class CellEncoder {
   }
 
   const PredictTask<T>& task_;
-  CodedCells<Block>& cells_;
+  CellsAndSums<Block>& cells_;
   T worst_ = 0;
 };
 
 /// Codes the cells of a block. Under local bounds, all are coded as those that are cut.
 template <class T, class Block, bool is_local>
-__device__ __forceinline__ T code_block(const PredictTask<T>& task, CodedCells<Block>& cells,
+__device__ __forceinline__ T code_block(const PredictTask<T>& task, CellsAndSums<Block>& cells,
                                         bool is_whole) {
   if constexpr (!is_local) {
     if (is_whole) return CellEncoder<T, Block, false, false>(task, cells).code();
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   unsigned unused;
   const PredictTask<T>& task = frames.find(shared, unused);
   extern __shared__ __align__(16) std::byte shared_cells[];
-  auto& cells = *reinterpret_cast<CodedCells<Block>*>(shared_cells);
+  auto& cells = *reinterpret_cast<CellsAndSums<Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
   Block::template for_each_item<tile_blocks>(
       [&](int number, int block) { cells.sums[number][block] = 0; });
@@ -249,7 +249,7 @@ void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) 
   const PredictTask<T>& first = frames.list().front();
   const bool by_vectors = allows_vectors(first.extents(), first.values);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
-    using Cells = CodedCells<Block>;
+    using Cells = CellsAndSums<Block>;
     if (first.local.any()) {  // frames under local bounds are coded alone
       using Frames = OneFrame<PredictTask<T>>;
       launch_cells<Cells>(gpu, code_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1,

@@ -243,7 +243,8 @@ TEST_CASE("what goes wrong while pieces travel ends the compression") {
 
 TEST_CASE("threads write the parts of a file in memory and on a disk") {
   const std::vector<std::byte> values = mixed_values();
-  const std::size_t part = GENERATE(1000, 4096, 5000);  // of pages, and across them
+  const auto part = GENERATE(std::size_t{1000}, std::size_t{4096},
+                             std::size_t{5000});  // of pages, and across them
   for (const char* const folder : {"/dev/shm", "/tmp"}) {
     const FileDescriptor file(::open(folder, O_TMPFILE | O_RDWR, 0600));
     if (!file.is_open()) continue;  // not on every system
