@@ -195,7 +195,7 @@ class RoundTrips(unittest.TestCase):
         of_files = {"--recursive", "--filelist", "--dims", "--dims-xyz", "--type", "--skip-bytes",
                     "--byte-order", "--output", "--stdout", "--force", "--keep", "--rm", "--json",
                     "--quiet", "--verbose", "--help", "--mode", "--error-bound", "--compare",
-                    "--bound", "--target-miss"}
+                    "--bound", "--target-miss", "--append"}
         for command, function in [("compress", cuszi.compress), ("decompress", cuszi.decompress)]:
             text = subprocess.run([os.environ["CUSZI"], command, "--help"], check=True,
                                   capture_output=True, text=True).stdout
