@@ -70,17 +70,25 @@ struct CellsQuantizer {
 
   /// `value` is less the background; not a number: missing.
   CUSZI_HD CellValue<T> quantise(int level, T value, T predicted) const {
+    return quantise(step[level], inverse[level], value, predicted);
+  }
+  CUSZI_HD T restored(int level, T predicted, T steps) const {
+    return restored_by(step[level], predicted, steps);
+  }
+  /// The same by a step that a row of points has in vectors.
+  CUSZI_HD CellValue<T> quantise(T own_step, T own_inverse, T value, T predicted) const {
     using Bits = typename IntegerBits<T>::Bits;
-    const T scaled = (value - predicted) * inverse[level];
+    const T scaled = (value - predicted) * own_inverse;
     const bool in_range = magnitude_of(scaled) < T(most_cell_code + 0.5);
     const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
     const T steps = rounded - IntegerBits<T>::rounding;
     return {static_cast<std::int16_t>(std::bit_cast<Bits>(rounded)), steps,
-            restored(level, predicted, steps)};
+            restored_by(own_step, predicted, steps)};
   }
-  CUSZI_HD T restored(int level, T predicted, T steps) const {
-    return clamp_restored<T>(predicted + steps * step[level], low, high);
+  CUSZI_HD T restored_by(T own_step, T predicted, T steps) const {
+    return clamp_restored<T>(predicted + steps * own_step, low, high);
   }
+
   /// The value that a reader gets, if it is not patched.
   CUSZI_HD T handed_out(T restored) const {
     return clamp_restored<T>(restored + background, min, max);

@@ -123,8 +123,7 @@ class CellsDecoder {
       T restored[n];
 #pragma omp simd
       for (int k = 0; k < n; ++k) {
-        const T r =
-            clamp_restored<T>(predict(k) + static_cast<T>(codes[k]) * steps[k], q.low, q.high);
+        const T r = q.restored_by(steps[k], predict(k), static_cast<T>(codes[k]));
         restored[k] = k < inside ? r : T(0);
       }
       std::copy_n(restored, n, row);

@@ -224,19 +224,14 @@ class CellsEncoder {
       T restored[n];
 #pragma omp simd
       for (int k = 0; k < n; ++k) {
-        using Bits = typename IntegerBits<T>::Bits;
-        const T predicted = predict(k);
         const T value = row[k];
-        const T scaled = ((value - q.background) - predicted) * steps.inverse[k];
-        const bool in_range = (magnitude_of(scaled) < T(most_cell_code + 0.5)) & (k < inside);
-        const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
-        const T r = clamp_restored<T>(
-            predicted + (rounded - IntegerBits<T>::rounding) * steps.step[k], q.low, q.high);
-        const T out = clamp_restored<T>(r + q.background, q.min, q.max);
-        const bool is_certain = magnitude_of(value - out) < steps.certain[k];
+        const CellValue<T> coded =
+            q.quantise(steps.step[k], steps.inverse[k], value - q.background, predict(k));
+        const bool is_certain =
+            magnitude_of(value - q.handed_out(coded.restored)) < steps.certain[k];
         doubts[k] += (!is_certain & (value == value) & (k < inside)) != 0 ? T(1) : T(0);
-        restored[k] = k < inside ? r : T(0);
-        codes[k] = static_cast<std::int16_t>(std::bit_cast<Bits>(rounded));
+        restored[k] = k < inside ? coded.restored : T(0);
+        codes[k] = k < inside ? coded.code : std::int16_t{0};
       }
       std::copy_n(restored, n, row);
     });

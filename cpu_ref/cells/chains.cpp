@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
 
@@ -67,11 +68,13 @@ class WordsBackwards {
  public:
   explicit WordsBackwards(std::size_t most) : words_(most), at_(most) {}
 
-  /// Puts the low half of a state if it spills.
+  /// Puts the low half of a state if it spills. Whether it does is no branch: none could predict
+  /// it.
   void spill(bool spills, std::uint32_t& state) {
+    const std::uint32_t spilled = spills ? 1 : 0;
     words_[at_ - 1] = static_cast<std::uint16_t>(state);
-    at_ -= spills ? 1 : 0;
-    state = spills ? state >> 16 : state;
+    at_ -= spilled;
+    state >>= 16 * spilled;
   }
 
   std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
@@ -102,9 +105,9 @@ class SegmentWords {
   }
 
   void refill(std::uint32_t& state) {
-    const bool is_low = needs_refill(state);
-    state = is_low ? refilled(state, words_[at_]) : state;
-    at_ += is_low ? 1 : 0;
+    const std::uint32_t taken = needs_refill(state) ? 1 : 0;
+    state = state << 16 * taken | (words_[at_] & (0U - taken));
+    at_ += taken;
   }
   /// After each step.
   void check() const {
@@ -231,40 +234,48 @@ struct CodeSegment {
 /// The least class of blocks that can have codes with raw bits.
 constexpr int least_raw_class = 8;
 
-bool has_raw_bits(const CellBlocks& all, std::span<const std::uint64_t> blocks) {
-  return std::any_of(blocks.begin(), blocks.end(),
-                     [&](std::uint64_t block) { return all.classes[block] >= least_raw_class; });
-}
+/// The blocks of a round, whose codes are brought to fast memory block by block: lanes are coded in
+/// turns, a code of each.
+struct Round {
+  std::span<const std::uint64_t> blocks;
+  std::uint64_t coded[most_lanes] = {};
+  std::uint32_t classes[most_lanes] = {};
+  bool has_raw_bits = false;
 
-template <bool has_raw>
-void put_round(const CellBlocks& all, std::span<const std::uint64_t> blocks,
-               const std::vector<EncoderTable>& tables, std::uint32_t* states,
-               WordsBackwards& words) {
+  Round(const CellBlocks& all, std::span<const std::uint64_t> of_round) : blocks(of_round) {
+    for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
+      coded[lane] = all.coded_of(blocks[lane]);
+      classes[lane] = all.classes[blocks[lane]];
+      has_raw_bits |= classes[lane] >= least_raw_class;
+    }
+  }
+  bool is_whole() const {
+    return std::all_of(std::begin(coded), std::end(coded), [](auto bits) { return ~bits == 0; });
+  }
+};
+
+void put_round(const CellBlocks& all, const Round& round, const std::vector<EncoderTable>& tables,
+               std::uint32_t* states, WordsBackwards& words) {
+  const std::size_t lanes = round.blocks.size();
   const std::int16_t* codes[most_lanes];
-  const FastShare* shares[most_lanes];
-  std::uint64_t coded[most_lanes];
-  for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
-    codes[lane] = all.codes + blocks[lane] * cell_block_codes;
-    coded[lane] = all.coded_of(blocks[lane]);
-    shares[lane] = tables[all.classes[blocks[lane]]].data();
+  std::uint8_t tokens[most_lanes][cell_block_codes];
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    codes[lane] = all.codes + round.blocks[lane] * cell_block_codes;
+    const bool is_small = round.classes[lane] < least_raw_class;
+    for (int i = 0; i < cell_block_codes; ++i)
+      tokens[lane][i] = static_cast<std::uint8_t>(is_small ? small_token_of(codes[lane][i])
+                                                           : token_of_code(codes[lane][i]).token);
   }
   for (int i = cell_block_codes; i-- > 0;) {
-    std::uint32_t tokens[most_lanes];
-    for (std::size_t lane = blocks.size(); lane-- > 0;) {
-      const int code = codes[lane][i];
-      if constexpr (!has_raw) {
-        tokens[lane] = small_token_of(code);
-      } else {
-        const CellToken token = token_of_code(code);
-        tokens[lane] = token.token;
-        if (token.raw_bits == 0) continue;
-        words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
-        states[lane] = states[lane] << token.raw_bits | token.raw;
-      }
+    for (std::size_t lane = round.has_raw_bits ? lanes : 0; lane-- > 0;) {
+      if (tokens[lane][i] < small_tokens) continue;
+      const CellToken token = token_of_code(codes[lane][i]);
+      words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
+      states[lane] = states[lane] << token.raw_bits | token.raw;
     }
-    for (std::size_t lane = blocks.size(); lane-- > 0;) {
-      if ((coded[lane] >> i & 1) == 0) continue;
-      const FastShare& share = shares[lane][tokens[lane]];
+    for (std::size_t lane = lanes; lane-- > 0;) {
+      if ((round.coded[lane] >> i & 1) == 0) continue;
+      const FastShare& share = tables[round.classes[lane]][tokens[lane][i]];
       words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
       states[lane] = share.put(states[lane]);
     }
@@ -276,61 +287,67 @@ std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegm
   std::uint32_t states[most_lanes];
   std::fill(std::begin(states), std::end(states), lane_start);
   WordsBackwards words(segment.blocks.size() * cell_block_codes * 2 + 1);
-  for (std::size_t round = segment.rounds(); round-- > 0;) {
-    const auto blocks = segment.round(round);
-    if (has_raw_bits(all, blocks)) {
-      put_round<true>(all, blocks, tables, states, words);
-    } else {
-      put_round<false>(all, blocks, tables, states, words);
-    }
-  }
+  for (std::size_t round = segment.rounds(); round-- > 0;)
+    put_round(all, Round(all, segment.round(round)), tables, states, words);
   return words.segment(std::span(states).first(segment.lanes()));
+}
+
+/// Takes the raw bits of lanes whose tokens have some.
+void take_raw_bits(const std::uint32_t* tokens, int i, SegmentWords& words,
+                   std::int16_t (*codes)[cell_block_codes]) {
+  for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
+    if (tokens[lane] < small_tokens) continue;
+    std::uint32_t& state = words.states[lane];
+    const std::uint32_t bits = raw_bits_of_code_token(tokens[lane]);
+    const std::uint32_t raw = state & ((1U << bits) - 1);
+    codes[lane][i] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
+    state >>= bits;
+    words.refill(state);
+  }
+}
+
+/// `is_whole`: all lanes have a block, and all codes of these are coded.
+template <bool is_whole>
+void take_round(const CellBlocks& all, const Round& round, const std::vector<DecoderTable>& tables,
+                SegmentWords& words) {
+  const std::uint32_t* const entries = tables.front().data();
+  std::int16_t codes[most_lanes][cell_block_codes];
+  for (int i = 0; i < cell_block_codes; ++i) {
+    std::uint32_t tokens[most_lanes];
+    std::uint32_t largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
+      const std::uint32_t state = words.states[lane];
+      const std::uint32_t entry =
+          entries[round.classes[lane] * cells_probability_one + state % cells_probability_one];
+      const bool is_coded = is_whole || (round.coded[lane] >> i & 1) != 0;
+      tokens[lane] = is_coded ? entry % token_places : 0;
+      words.states[lane] = is_coded ? take(state, entry) : state;
+      largest = tokens[lane] > largest ? tokens[lane] : largest;
+    }
+    for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
+      words.refill(words.states[lane]);
+      codes[lane][i] = static_cast<std::int16_t>(code_of_small_token(tokens[lane]));
+    }
+    if (largest >= small_tokens) take_raw_bits(tokens, i, words, codes);
+    words.check();
+  }
+  for (std::size_t lane = 0; lane < round.blocks.size(); ++lane)
+    std::copy_n(codes[lane], cell_block_codes, all.codes + round.blocks[lane] * cell_block_codes);
 }
 
 void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
                          const std::vector<DecoderTable>& tables, Bytes bytes) {
   SegmentWords words(bytes, segment.lanes());
-  for (std::size_t round = 0; round < segment.rounds(); ++round) {
-    const auto blocks = segment.round(round);
-    std::int16_t* codes[most_lanes];
-    const std::uint32_t* entries[most_lanes];
-    std::uint64_t coded[most_lanes];
-    for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
-      coded[lane] = all.coded_of(blocks[lane]);
-      codes[lane] = all.codes + blocks[lane] * cell_block_codes;
-      entries[lane] = tables[all.classes[blocks[lane]]].data();
-    }
-    for (int i = 0; i < cell_block_codes; ++i) {
-      std::uint32_t largest = 0;
-      std::uint32_t tokens[most_lanes];
-      for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
-        if ((coded[lane] >> i & 1) == 0) {
-          codes[lane][i] = 0;
-          tokens[lane] = 0;
-          continue;
-        }
-        std::uint32_t& state = words.states[lane];
-        const std::uint32_t entry = entries[lane][state % cells_probability_one];
-        const std::uint32_t token = entry % token_places;
-        state = take(state, entry);
-        words.refill(state);
-        tokens[lane] = token;
-        largest = std::max(largest, token);
-        codes[lane][i] = static_cast<std::int16_t>(code_of_small_token(token));
+  for (std::size_t number = 0; number < segment.rounds(); ++number) {
+    const Round round(all, segment.round(number));
+    with_wide_vectors([&] {
+      if (round.is_whole()) {
+        take_round<true>(all, round, tables, words);
+      } else {
+        take_round<false>(all, round, tables, words);
       }
-      if (largest >= small_tokens) {
-        for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
-          if (tokens[lane] < small_tokens) continue;
-          std::uint32_t& state = words.states[lane];
-          const std::uint32_t bits = raw_bits_of_code_token(tokens[lane]);
-          const std::uint32_t raw = state & ((1U << bits) - 1);
-          codes[lane][i] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
-          state >>= bits;
-          words.refill(state);
-        }
-      }
-      words.check();
-    }
+    });
   }
   words.check_end();
 }
@@ -382,15 +399,12 @@ std::vector<std::uint64_t> CellBlocks::live(int pass) const {
 }
 
 void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t coded) {
-  std::uint64_t* const counts = codes[number];
-  counts[0] -= static_cast<unsigned>(cell_block_codes - std::popcount(coded));
-  if (number < least_raw_class) {
-    for (int i = 0; i < cell_block_codes; ++i) ++counts[small_token_of(block[i])];
-    return;
-  }
+  codes[number][0] -= static_cast<unsigned>(cell_block_codes - std::popcount(coded));
+  const bool is_small = number < least_raw_class;
   for (int i = 0; i < cell_block_codes; ++i) {
-    const CellToken token = token_of_code(block[i]);
-    ++counts[token.token];
+    const CellToken token =
+        is_small ? CellToken{small_token_of(block[i]), 0, 0} : token_of_code(block[i]);
+    ++parts[i % 4][number][token.token];
     raw_bits += token.raw_bits;
   }
 }
@@ -407,7 +421,10 @@ void CellCounts::add_contexts(const CellBlocks& blocks) {
 
 void CellCounts::add(const CellCounts& others) {
   for (int i = 0; i < class_count; ++i)
-    for (std::uint32_t k = 0; k < token_places; ++k) codes[i][k] += others.codes[i][k];
+    for (std::uint32_t k = 0; k < token_places; ++k) {
+      codes[i][k] += others.codes[i][k];
+      for (const auto& part : others.parts) codes[i][k] += part[i][k];
+    }
   raw_bits += others.raw_bits;
 }
 

@@ -50,6 +50,9 @@ struct CellCounts {
   std::uint64_t codes[class_count][token_places] = {};    ///< tokens, by class
   std::uint64_t classes[class_count][token_places] = {};  ///< by context
   std::uint64_t raw_bits = 0;
+  /// What add_block() counts and add() adds to `codes`: successive codes are counted apart, so that
+  /// none waits for the one before.
+  std::uint64_t parts[4][class_count][token_places] = {};
 
   void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);

@@ -275,7 +275,10 @@ std::string RandomFrame::to_string() const {
   return text.str();
 }
 
-RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+namespace {
+
+RandomFrame frame_of_predictor(Random& random, std::uint64_t min_points, std::uint64_t max_points,
+                               std::optional<PredictorId> predictor) {
   RandomFrame frame;
   frame.kind = field_kinds.at(random.below(field_kinds.size())).kind;
   frame.seed = random.next();
@@ -284,6 +287,7 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
   FrameTask& task = frame.task;
   task.shape = {random.pick({DType::f32, DType::f64}), random_dims(random, min_points, max_points)};
   task.config.predictor = random_predictor(random, task.shape.dims);
+  if (predictor) task.config.predictor.id = *predictor;
   choose_coder(random, task.config);
   task.fills = random_fills(random, frame.kind);
   task.mode = random.one_in(3) ? ErrorMode::absolute : ErrorMode::relative;
@@ -302,6 +306,16 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
     add_places(frame, of_frame);
   }
   return frame;
+}
+
+}  // namespace
+
+RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  return frame_of_predictor(random, min_points, max_points, std::nullopt);
+}
+
+RandomFrame random_cells_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
+  return frame_of_predictor(random, min_points, max_points, PredictorId::cells);
 }
 
 RandomFrame random_offset_frame(Random& random, std::uint64_t min_points,

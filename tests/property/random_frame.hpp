@@ -39,6 +39,9 @@ struct RandomFrame {
 /// that the tool accepts.
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
+/// The same with the predictor `cells`.
+RandomFrame random_cells_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
+
 /// A field, mostly f64, of `min_points` to `max_points` points that varies around an offset, under
 /// any preset and a bound of 1 to 2^-50 of its values.
 RandomFrame random_offset_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);

@@ -68,6 +68,10 @@ TEST_CASE("100 000 fields around an offset keep their promises", "[.thorough]") 
   check_random_frames(5, 100'000, 100, 3000, random_offset_frame);
 }
 
+TEST_CASE("a million fields of cells keep their promises", "[.thorough]") {
+  check_random_frames(6, 1'000'000, 1, 600, random_cells_frame);
+}
+
 TEST_CASE("fields of several blocks of every list and coder task keep their promises") {
   const Coverage coverage = check_random_frames(3, sanitized ? 32 : 24, 270'000, 700'000);
   CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 4 / share_of_frames);
