@@ -87,7 +87,8 @@ CUSZI_HD inline std::uint32_t context_of_block(int rank, const std::uint8_t* til
 // Tokens of codes: those up to magnitude 15 have one each; larger ones share one by half octaves of
 // their magnitude, and raw bits tell the rest and the sign.
 
-inline constexpr std::uint32_t small_tokens = 31;
+inline constexpr int most_small_code = 15;
+inline constexpr std::uint32_t small_tokens = 2 * most_small_code + 1;
 inline constexpr std::uint32_t cell_tokens = 53;
 inline constexpr std::uint32_t token_places = 64;  ///< in tables
 inline constexpr std::uint32_t class_places = 32;
@@ -98,19 +99,18 @@ struct CellToken {
   std::uint32_t raw;
 };
 
-/// The token of a code of magnitude 15 at most.
+/// The token of a code of magnitude 15 at most: 0, 1, -1, 2, ... Signs are no branches, which no
+/// processor would predict.
 CUSZI_HD constexpr std::uint32_t small_token_of(int code) {
-  return code > 0 ? static_cast<std::uint32_t>(2 * code - 1)
-                  : static_cast<std::uint32_t>(-2 * code);
+  return static_cast<std::uint32_t>(-code) << 1 ^ static_cast<std::uint32_t>(-code >> 31);
 }
 CUSZI_HD constexpr int code_of_small_token(std::uint32_t token) {
-  const int half = static_cast<int>(token + 1) / 2;
-  return (token & 1) != 0 ? half : -half;
+  return -static_cast<int>(token >> 1 ^ (0U - (token & 1)));
 }
 
 CUSZI_HD inline CellToken token_of_code(int code) {
   const auto magnitude = static_cast<std::uint32_t>(code < 0 ? -code : code);
-  if (magnitude < 16) return {small_token_of(code), 0, 0};
+  if (magnitude <= most_small_code) return {small_token_of(code), 0, 0};
   const std::uint32_t open = bit_width_of(magnitude) - 2;  // bits below the first two
   const std::uint32_t token = small_tokens + 2 * (open - 3) + (magnitude >> open & 1);
   return {token, open + 1, (magnitude & ((1U << open) - 1)) << 1 | (code < 0 ? 1U : 0U)};

@@ -231,8 +231,16 @@ struct CodeSegment {
   }
 };
 
-/// The least class of blocks that can have codes with raw bits.
-constexpr int least_raw_class = 8;
+/// Whether some codes of a block have raw bits.
+bool has_raw_bits(const std::int16_t* codes) {
+  std::int16_t least = 0;
+  std::int16_t most = 0;
+  for (int i = 0; i < cell_block_codes; ++i) {
+    least = std::min(least, codes[i]);
+    most = std::max(most, codes[i]);
+  }
+  return least < -most_small_code || most > most_small_code;
+}
 
 /// The blocks of a round, whose codes are brought to fast memory block by block: lanes are coded in
 /// turns, a code of each.
@@ -240,13 +248,11 @@ struct Round {
   std::span<const std::uint64_t> blocks;
   std::uint64_t coded[most_lanes] = {};
   std::uint32_t classes[most_lanes] = {};
-  bool has_raw_bits = false;
 
   Round(const CellBlocks& all, std::span<const std::uint64_t> of_round) : blocks(of_round) {
     for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
       coded[lane] = all.coded_of(blocks[lane]);
       classes[lane] = all.classes[blocks[lane]];
-      has_raw_bits |= classes[lane] >= least_raw_class;
     }
   }
   bool is_whole() const {
@@ -259,15 +265,21 @@ void put_round(const CellBlocks& all, const Round& round, const std::vector<Enco
   const std::size_t lanes = round.blocks.size();
   const std::int16_t* codes[most_lanes];
   std::uint8_t tokens[most_lanes][cell_block_codes];
+  bool some_have_raw_bits = false;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     codes[lane] = all.codes + round.blocks[lane] * cell_block_codes;
-    const bool is_small = round.classes[lane] < least_raw_class;
-    for (int i = 0; i < cell_block_codes; ++i)
-      tokens[lane][i] = static_cast<std::uint8_t>(is_small ? small_token_of(codes[lane][i])
-                                                           : token_of_code(codes[lane][i]).token);
+    std::uint8_t* const own = tokens[lane];
+    if (has_raw_bits(codes[lane])) {
+      some_have_raw_bits = true;
+      for (int i = 0; i < cell_block_codes; ++i)
+        own[i] = static_cast<std::uint8_t>(token_of_code(codes[lane][i]).token);
+    } else {
+      for (int i = 0; i < cell_block_codes; ++i)
+        own[i] = static_cast<std::uint8_t>(small_token_of(codes[lane][i]));
+    }
   }
   for (int i = cell_block_codes; i-- > 0;) {
-    for (std::size_t lane = round.has_raw_bits ? lanes : 0; lane-- > 0;) {
+    for (std::size_t lane = some_have_raw_bits ? lanes : 0; lane-- > 0;) {
       if (tokens[lane][i] < small_tokens) continue;
       const CellToken token = token_of_code(codes[lane][i]);
       words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
@@ -400,11 +412,13 @@ std::vector<std::uint64_t> CellBlocks::live(int pass) const {
 
 void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t coded) {
   codes[number][0] -= static_cast<unsigned>(cell_block_codes - std::popcount(coded));
-  const bool is_small = number < least_raw_class;
+  if (!has_raw_bits(block)) {
+    for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][small_token_of(block[i])];
+    return;
+  }
   for (int i = 0; i < cell_block_codes; ++i) {
-    const CellToken token =
-        is_small ? CellToken{small_token_of(block[i]), 0, 0} : token_of_code(block[i]);
-    ++parts[i % 4][number][token.token];
+    const CellToken token = token_of_code(block[i]);
+    ++parts[number][i % 4][token.token];
     raw_bits += token.raw_bits;
   }
 }
@@ -423,7 +437,7 @@ void CellCounts::add(const CellCounts& others) {
   for (int i = 0; i < class_count; ++i)
     for (std::uint32_t k = 0; k < token_places; ++k) {
       codes[i][k] += others.codes[i][k];
-      for (const auto& part : others.parts) codes[i][k] += part[i][k];
+      for (const auto& part : others.parts[i]) codes[i][k] += part[k];
     }
   raw_bits += others.raw_bits;
 }

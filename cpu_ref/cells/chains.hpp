@@ -52,7 +52,7 @@ struct CellCounts {
   std::uint64_t raw_bits = 0;
   /// What add_block() counts and add() adds to `codes`: successive codes are counted apart, so that
   /// none waits for the one before.
-  std::uint64_t parts[4][class_count][token_places] = {};
+  std::uint64_t parts[class_count][4][token_places] = {};
 
   void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);
