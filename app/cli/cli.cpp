@@ -106,8 +106,10 @@ bool is_copy(const CompressOptions& options) {
 /// Checks the bounds of a copy.
 void check_copy(const CLI::App& app, const Parsed& parsed, CompressOptions& options) {
   if (!options.is_copy) {
-    if (parsed.variable_bounds.empty()) return;
-    throw UsageError("--bound has no effect here; it needs a copy of a file, like -o copy.nc");
+    if (parsed.variable_bounds.empty() && !options.no_history) return;
+    throw UsageError(
+        fmt::format("--{} has no effect here; it needs a copy of a file, like -o copy.nc",
+                    options.no_history ? "no-history" : "bound"));
   }
   check_copy_options(app);
   const AskedBound others{parsed.asked.bound, error_mode_of(parsed.asked), parsed.asked.pw};
@@ -232,6 +234,10 @@ void add_compress(CLI::App& program, Parsed& parsed) {
       "Bound of one variable when copying a file, like T=0.01, T=abs:0.01, T=rel:1e-3 or "
       "T=abs-or-pwrel:0.01,1e-3; repeatable; without -e, other variables are copied unchanged",
       [&parsed](const Words& texts) { parsed.variable_bounds = texts; });
+  app.add_flag("--no-history", options.no_history,
+               "Add no attributes to a copy: neither a line of history nor what describes the "
+               "compression of a variable")
+      ->group(group::files);
   add_output_options(app, options.output, options.run);
   app.add_option("--append", options.append,
                  "Add the fields to an archive along the slowest axis, by default within its bound")
@@ -543,6 +549,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       without_help_command({argv, std::next(argv, static_cast<std::ptrdiff_t>(argc))});
   refuse_foreign_options(words);
   refuse_misplaced_command(words, names_of(program));
+  parsed.compress.command =
+      "cuszi " + typed(std::span(words).subspan(std::min<std::size_t>(words.size(), 1)));
   try {
     parse(program, words);
   } catch (const CLI::ParseError& error) {

@@ -107,11 +107,12 @@ void check_use(const CLI::App& app, const FieldSettings& settings) {
 
 void check_copy_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    const bool has_effect = option->get_positional() ||
-                            contains({"error-bound", "mode", "pw", "bound", "fill-value", "preset",
-                                      "output", "stdout", "force", "keep", "verify", "strict",
-                                      "threads", "json", "quiet", "filelist", "padding"},
-                                     option->get_single_name());
+    const bool has_effect =
+        option->get_positional() ||
+        contains({"error-bound", "mode", "pw", "bound", "fill-value", "preset", "output", "stdout",
+                  "force", "keep", "verify", "strict", "threads", "json", "quiet", "filelist",
+                  "padding", "no-history"},
+                 option->get_single_name());
     if (has_effect || option->count() == 0) continue;
     throw UsageError(fmt::format("--{} has no effect when copying a file; leave it out",
                                  option->get_single_name()));

@@ -50,6 +50,8 @@ struct CompressOptions {
   std::vector<VariableBound> bounds;  ///< of variables in a copy
   bool is_copy = false;               ///< the output is a container
   bool bounds_alone = false;          ///< others are unchanged
+  bool no_history = false;            ///< nor attributes that describe the compression
+  std::string command;                ///< as typed, for a copy's history
   bool verify = false;
   bool remove_inputs = false;  ///< after verification
   bool strict = false;         ///< warnings are errors

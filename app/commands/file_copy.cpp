@@ -6,6 +6,7 @@
 
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/copy_notes.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
@@ -93,6 +94,7 @@ class FileCopy {
     }
     guard_.expect_unchanged();
     if (options_.strict) refuse_warnings();
+    add_notes(file);
     file.commit();
     tell();
   }
@@ -207,6 +209,19 @@ class FileCopy {
       each.report.archive_bytes = variable->stored_bytes;
       if (options_.verify) verify(each, copy, *variable, progress);
     }
+  }
+
+  /// A lossless copy keeps the attributes of an earlier one, which still hold.
+  void add_notes(const OutputFile& file) {
+    CopyNotes notes;
+    for (const CopiedVariable& each : copied_) {
+      if (!is_lossy(each.filtered.bound)) continue;
+      notes.variables.push_back(options_.no_history
+                                    ? no_notes_on(each.filtered)
+                                    : notes_on(each.filtered, each.report.measured));
+    }
+    if (!options_.no_history) notes.history = history_line(options_.command);
+    write_notes(file.path_to_write(), output_, notes);
     output_bytes_ = FileSource(file.duplicate(), output_).size().value_or(0);
   }
 

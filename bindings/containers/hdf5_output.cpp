@@ -49,11 +49,14 @@ struct OutputDriver {
   static File& of(H5FD_t* file) { return static_cast<File&>(*file); }
   static const File& of(const H5FD_t* file) { return static_cast<const File&>(*file); }
 
-  static H5FD_t* open(const char* name, unsigned /*flags*/, hid_t access, haddr_t /*most*/) {
+  static H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t /*most*/) {
     const auto* const info = static_cast<const Info*>(::H5Pget_driver_info(access));
-    const int handle = ::open(name, O_RDWR | O_TRUNC | O_CLOEXEC);
+    const bool is_new = (flags & H5F_ACC_TRUNC) != 0;
+    const int handle = ::open(name, O_RDWR | O_CLOEXEC | (is_new ? O_TRUNC : 0));
     if (info == nullptr || handle < 0) return nullptr;
-    return std::make_unique<File>(handle, *info->failure).release();
+    auto file = std::make_unique<File>(handle, *info->failure);
+    file->end = static_cast<haddr_t>(std::max<off_t>(::lseek(handle, 0, SEEK_END), 0));
+    return file.release();
   }
 
   static herr_t close(H5FD_t* file) {
@@ -173,12 +176,23 @@ struct OutputDriver {
 OutputFile::OutputFile(const std::string& path, hid_t creation, hid_t access,
                        const Subject& subject)
     : subject_(subject), failure_(std::make_unique<Failure>()) {
-  const OutputDriver::Info info{failure_.get()};
-  check(::H5Pset_driver(access, OutputDriver::id(), &info), subject);
+  use_driver(access);
   file_ = Handle(::H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), ::H5Fclose, subject);
 }
 
+OutputFile::OutputFile(const std::string& path, const Subject& subject)
+    : subject_(subject), failure_(std::make_unique<Failure>()) {
+  const Handle access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose, subject);
+  use_driver(access.get());
+  file_ = Handle(::H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), ::H5Fclose, subject);
+}
+
 OutputFile::~OutputFile() = default;
+
+void OutputFile::use_driver(hid_t access) const {
+  const OutputDriver::Info info{failure_.get()};
+  check(::H5Pset_driver(access, OutputDriver::id(), &info), subject_);
+}
 
 void OutputFile::require_written() const {
   if (failure_->reason == 0) return;

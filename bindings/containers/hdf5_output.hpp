@@ -13,6 +13,8 @@ class OutputFile {
  public:
   /// Overwrites `path`.
   OutputFile(const std::string& path, hid_t creation, hid_t access, const Subject& subject);
+  /// Opens the HDF5 file `path`, to change it.
+  OutputFile(const std::string& path, const Subject& subject);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -27,6 +29,8 @@ class OutputFile {
 
  private:
   struct Failure;
+
+  void use_driver(hid_t access) const;
 
   Subject subject_;
   std::unique_ptr<Failure> failure_;

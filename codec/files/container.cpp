@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "codec/files/copy_notes.hpp"
 #include "core/base/error.hpp"
 
 namespace cuszi {
@@ -25,19 +26,28 @@ void* symbol_of(const Module& module, const char* name) {
   return loaded == nullptr ? nullptr : ::dlsym(loaded, name);
 }
 
+/// Throws DeviceError.
+void* required_symbol(Format format, const char* name, const std::string& path) {
+  const Module module = module_of(format);
+  void* const symbol = symbol_of(module, name);
+  if (symbol != nullptr) return symbol;
+  throw DeviceError(
+      fmt::format("{}: this cuszi was built without {}, or its module is missing ({})", path,
+                  module.library, ::dlerror()));
+}
+
 }  // namespace
 
 std::unique_ptr<Container> open_container(Format format, const std::string& path) {
-  const Module module = module_of(format);
-  void* const symbol = symbol_of(module, open_container_symbol);
-  if (symbol == nullptr) {
-    throw DeviceError(
-        fmt::format("{}: this cuszi was built without {}, or its module is missing ({})", path,
-                    module.library, ::dlerror()));
-  }
+  void* const symbol = required_symbol(format, open_container_symbol, path);
   std::unique_ptr<Container> opened;
   reinterpret_cast<OpenContainer*>(symbol)(path, opened);
   return opened;
+}
+
+void write_notes(const std::string& path, const std::string& name, const CopyNotes& notes) {
+  void* const symbol = required_symbol(Format::hdf5, write_notes_symbol, name);
+  reinterpret_cast<WriteNotes*>(symbol)(path, name, notes);
 }
 
 std::optional<std::string> container_library(Format format) {

@@ -5,6 +5,7 @@ CUSZI and MAKE_FIELD in the environment say where the executables are.
 """
 
 import array
+import re
 import shutil
 import subprocess
 import unittest
@@ -32,13 +33,17 @@ class Containers(CliTest):
             dimensions: time = UNLIMITED; y = 8; x = 10;
             variables: double time(time); float T(time, y, x); T:_FillValue = -999.f;
                        T:units = "K"; double U(y, x); short packed(x); packed:scale_factor = 0.5f;
-            :title = "a file";
+            :title = "a file"; :history = "made";
             data: time = {times}; T = {listed}; U = {", ".join(map(str, range(80)))}; }}""")
         subprocess.run(["ncgen", f"-{kind}", "-o", self.path(name), self.path("t.cdl")], check=True)
 
     def dump(self, *options):
         return subprocess.run(["ncdump", "-n", "t", *options], cwd=self.folder, check=True,
                               capture_output=True, text=True).stdout
+
+    def h5dump(self, *options):
+        return subprocess.run(["h5dump", *options], cwd=self.folder, check=True, capture_output=True,
+                              text=True).stdout
 
     def archive(self, name, *options):
         self.cuszi("compress", name, *BOUND, *options, "-q", "-f", "-o", "out.cuszi")
@@ -63,13 +68,98 @@ class Containers(CliTest):
             with self.subTest(name=name):
                 self.make(name, kind)
                 self.cuszi("compress", name, "-e", "1e-3", "--bound", "U=abs:0", "--verify", "-f",
-                           "-o", "copy.nc")
+                           "--no-history", "-o", "copy.nc")
                 self.assertEqual(self.dump("-h", "copy.nc"), self.dump("-h", name))
                 self.assertEqual(self.dump("-v", "time,packed", "copy.nc"),
                                  self.dump("-v", "time,packed", name))
                 self.cuszi("compare", f"{name}:U", "copy.nc:U", "-e", "0")
                 self.cuszi("compare", "raw_6x8x10.f32", "copy.nc:T", "--fill-value", "-999",
                            "-e", "1e-3")
+
+    def notes(self, name):
+        """Attributes of variables that describe their compression, and lines of history, newest first."""
+        header = self.dump("-h", name)
+        found = re.findall(r"(\w+):lossy_compression_(\w+) = (.*) ;", header)
+        self.assertEqual(len(found), len({pair[:2] for pair in found}))
+        notes = {}
+        for variable, key, value in found:
+            is_text = value.startswith('"')
+            notes.setdefault(variable, {})[key] = value.strip('"') if is_text else [*map(float, value.split(", "))]
+        history = re.search(r':history = "((?:.|\n)*?)" ;', header)[1]
+        return notes, re.sub(r'",\n\s*"', "", history).split("\\n")
+
+    def copy(self, name, copy, *options):
+        """Returns its line of history."""
+        command = ["compress", name, *options, "-f", "-o", copy]
+        self.cuszi(*command)
+        return "cuszi " + " ".join(command)
+
+    @also_sanitized
+    def test_copies_describe_their_compression(self):
+        version = self.cuszi("--version").stdout.decode().split(",")[0].split("\n")[0]
+        for name, kind in [("t.nc", CLASSIC), ("t4.nc", HDF5)]:
+            with self.subTest(name=name):
+                self.make(name, kind)
+                first = self.copy(name, "copy.nc", "-e", "1e-3", "--bound", "U=abs:0", "--verify")
+                notes, lines = self.notes("copy.nc")
+                self.assertEqual(list(notes), ["T"])  # U is lossless
+                error, = notes["T"].pop("maximum_absolute_error")
+                bound, = notes["T"].pop("bound")
+                self.assertTrue(0 < error <= bound < 1)
+                self.assertEqual(notes["T"], {"algorithm": "cuszi", "mode": "abs",
+                                              "implementation": version + ", preset ratio"})
+                self.assertEqual([line.partition(": ")[2] for line in lines], [first, ""])
+                self.assertRegex(lines[0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ")
+                self.assertEqual(lines[1], "made")
+
+                second = self.copy("copy.nc", "again.nc", "--bound", "T=abs-or-pwrel:0.25,1e-2", "--preset", "fast",
+                                   "--verify")
+                notes, lines = self.notes("again.nc")
+                self.assertLessEqual(notes["T"].pop("maximum_absolute_error")[0], 10)
+                self.assertGreater(notes["T"].pop("maximum_relative_error")[0], 0)
+                self.assertEqual(notes["T"], {"algorithm": "cuszi", "mode": "abs-or-pwrel", "bound": [0.25, 0.01],
+                                              "implementation": version + ", preset fast"})
+                self.assertEqual([line.partition(": ")[2] for line in lines], [second, first, ""])
+
+    def test_notes_of_a_copied_copy(self):
+        self.make("t.nc", HDF5)
+        self.copy("t.nc", "copy.nc", "-e", "1e-3", "--verify")
+        before, lines = self.notes("copy.nc")
+        self.assertEqual(set(before), {"T", "U"})
+        self.copy("copy.nc", "again.nc", "--bound", "U=abs:0.5")  # T is copied unchanged
+        notes, _ = self.notes("again.nc")
+        self.assertEqual(notes["T"], before["T"])
+        self.assertEqual((notes["U"]["bound"], "maximum_absolute_error" in notes["U"]), ([0.5], False))
+        self.copy("copy.nc", "again.nc", "--bound", "T=abs:0")  # stays what it was
+        self.assertEqual(self.notes("again.nc")[0], before)
+        self.copy("copy.nc", "again.nc", "--bound", "T=abs:0.5", "--no-history")  # its notes would be false
+        notes, after = self.notes("again.nc")
+        self.assertEqual((list(notes), after), (["U"], lines))
+
+    def test_notes_in_hdf5(self):
+        self.make("t.h5", HDF5)
+        self.path("a b\n'c.h5").write_bytes(self.path("t.h5").read_bytes())
+        self.copy("a b\n'c.h5", "copy.h5", "--bound", "U=pwrel:1e-3", "--verify")
+        text = self.h5dump("-A", "copy.h5")
+        self.assertEqual(text.count("lossy_compression_"), 6)
+        self.assertRegex(text, r'mode" \{\s*DATATYPE  H5T_STRING \{\s*STRSIZE 5;[^}]*\}\s*'
+                               r'DATASPACE  SCALAR\s*DATA \{\s*\(0\): "pwrel"')
+        self.assertRegex(text, r'bound" \{\s*DATATYPE  H5T_IEEE_F64LE\s*DATASPACE  SCALAR\s*DATA \{\s*\(0\): 0.001\s')
+        self.assertRegex(text, r"Z: cuszi compress 'a b\?'\\''c.h5' --bound U=pwrel:1e-3 --verify -f -o copy.h5")
+
+    def test_history_that_is_no_text_stays(self):
+        for kind, written in (("int", "7"), ("string", '"one", "two"')):
+            with self.subTest(kind=kind):
+                self.path("t.cdl").write_text(f"""netcdf t {{ dimensions: x = 4; variables: float T(x);
+                    {kind} :history = {written}; data: T = 1, 2, 4, 8; }}""")
+                subprocess.run(["ncgen", "-4", "-o", self.path("t.nc"), self.path("t.cdl")], check=True)
+                self.copy("t.nc", "copy.nc", "-e", "0.1")
+                self.assertIn(f":history = {written} ;", self.dump("-h", "copy.nc"))
+
+    def test_history_needs_a_copy(self):
+        self.make("t.nc", CLASSIC)
+        self.assertIn(b"--no-history has no effect here; it needs a copy",
+                      self.cuszi("compress", "t.nc:T", *BOUND, "--no-history", code=USAGE).stderr)
 
     NAMES = ("wrfout_d01_2005-08-28_00:00:00", "x.NC", "x.H5", "x.hdf", "x.nxs", "x.mat", "x.f32",
              "run.0001")

@@ -99,7 +99,7 @@ class Copies(unittest.TestCase):
 
     def copy(self, name, code=0):
         return self.run_tool(os.environ["CUSZI"], "compress", name, "-e", BOUND, "-m", "abs",
-                             "--preset", "fast", "-f", "-q", "-o", "copy.nc", code=code)
+                             "--preset", "fast", "-f", "-q", "--no-history", "-o", "copy.nc", code=code)
 
     def check_values(self, original, copy, path, filtered):
         if filtered:
