@@ -9,11 +9,13 @@ The chunks are the same as those of the filter, which needs one call for each. A
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import struct
 import sys
-from typing import TYPE_CHECKING, Any, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,7 +28,9 @@ from ._options import preset_name
 if TYPE_CHECKING:
     from ._codec import Box
 
-_BATCH_BYTES = 1 << 28
+T, R = TypeVar("T"), TypeVar("R")
+_DEVICE_BATCH = 1 << 28  # bytes of values
+_HOST_BATCH = 1 << 25  # less, so that its memory serves again and again
 _FILLS, _LISTS = 15, 17  # first fill value; least end of the fill values
 
 
@@ -45,12 +49,22 @@ class _Chunks:
         self.nbytes = math.prod(self.extents) * self.dtype.itemsize
         self.method = {**method_of(plist.get_filter(0)[2]), "padding": 0.0}
 
-    def in_box(self, box: tuple[slice, ...]) -> Iterator[list[tuple[int, ...]]]:
+    def in_box(self, box: tuple[slice, ...], xp: Any) -> list[list[tuple[int, ...]]]:
         """First indices of the chunks that intersect a box, in batches."""
         ranges = [range(part.start // extent * extent, part.stop, extent) for part, extent in zip(box, self.extents)]
-        origins = itertools.product(*ranges)
-        while batch := list(itertools.islice(origins, max(_BATCH_BYTES // self.nbytes, 1))):
-            yield batch
+        origins = list(itertools.product(*ranges))
+        most = max((_HOST_BATCH if xp is np else _DEVICE_BATCH) // self.nbytes, 1)
+        return [origins[first:first + most] for first in range(0, len(origins), most)]
+
+    def memory(self, batches: list[list[tuple[int, ...]]], xp: Any) -> Callable[[int, int], Any]:
+        """Gives memory for chunk ``i`` of batch ``k``. On the host, two batches share all of it in turn: new memory
+        takes longer than the copy that fills it."""
+        native = self.dtype.newbyteorder("=")
+        if xp is not np:
+            return lambda k, i: xp.empty(self.extents, native)
+        most = max(map(len, batches), default=0)
+        turns = [np.empty((most, *self.extents), native) for _ in range(2)]
+        return lambda k, i: turns[k % 2][i]
 
     def within(self, origin: tuple[int, ...], box: tuple[slice, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
         """What a chunk and a box share, in the chunk and in the box."""
@@ -88,6 +102,21 @@ def _library_of(array: Any) -> Any:
     return sys.modules[type(array).__module__.partition(".")[0]] if _memory.is_on_device(array) else np
 
 
+def _ahead(work: Callable[[T], R], items: Iterable[T], beside: bool) -> Iterator[R]:
+    """Results of ``work``, of which another thread makes the next one while one is used."""
+    if not beside:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(1, "cuszi") as other:
+        coming: Future[R] | None = None
+        for item in items:
+            made, coming = coming, other.submit(work, item)
+            if made is not None:
+                yield made.result()
+        if coming is not None:
+            yield coming.result()
+
+
 def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None = None) -> None:
     """Write all of a chunked dataset of h5py whose only filter is cuszi.
 
@@ -110,21 +139,33 @@ def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None
     if isinstance(array, np.ma.MaskedArray):
         array = array.filled(chunks.fill)
     whole = tuple(slice(0, extent) for extent in chunks.shape)
-    native = chunks.dtype.newbyteorder("=")
-    shape = merged_shape(chunks.extents)
-    for batch in chunks.in_box(whole):
+    batches, shape = chunks.in_box(whole, xp), merged_shape(chunks.extents)
+    memory = chunks.memory(batches, xp)
+
+    def gather(k: int) -> list[Any]:
         fields = []
-        for origin in batch:
+        for i, origin in enumerate(batches[k]):
             inside, part = chunks.within(origin, whole)
-            field = xp.ascontiguousarray(array[part], dtype=native)
-            if field.shape != chunks.extents:  # HDF5 pads as the filter would see it
-                padded = xp.full(chunks.extents, chunks.fill, native)
-                padded[inside] = field
-                field = padded
+            field = array[part]
+            if not _is_whole(field, chunks):
+                room = memory(k, i)
+                if field.shape != room.shape:
+                    room[...] = chunks.fill  # HDF5 pads as the filter would see it
+                room[inside] = field
+                field = room
             fields.append(field.reshape(shape))
+        return fields
+
+    for batch, fields in zip(batches, _ahead(gather, range(len(batches)), xp is np and len(batches) > 1)):
         archives = compress_batch(fields, device=device, threads=threads, **chunks.method)
         for origin, archive in zip(batch, archives):
             dataset.id.write_direct_chunk(origin, archive)
+
+
+def _is_whole(values: Any, chunks: _Chunks) -> bool:
+    """Whether memory is that of a chunk."""
+    native = chunks.dtype.newbyteorder("=")
+    return bool(values.shape == chunks.extents and values.dtype == native and values.flags.c_contiguous)
 
 
 def read(dataset: Any, box: Box = None, *, out: Any = None, device: str = "auto", threads: int | None = None) -> Any:
@@ -156,38 +197,53 @@ def read(dataset: Any, box: Box = None, *, out: Any = None, device: str = "auto"
         raise UsageError(f"out has the shape {tuple(values.shape)} and the type {values.dtype}; accepted is "
                          f"{kept} of {native}")
     target = values.reshape(shape)  # a view: extents of 1 more
-    for batch in chunks.in_box(slices):
-        _read_batch(chunks, batch, slices, target, device, threads)
+    xp = _library_of(target)
+    batches = chunks.in_box(slices, xp)
+    memory = chunks.memory(batches, xp)
+
+    def restore(stored: _Stored) -> _Stored:
+        decompress_batch(stored.archives, device=device, threads=threads,
+                         memory_limit=max(16 * chunks.nbytes, 1 << 20), out=stored.places)
+        return stored
+
+    stored = (_stored(chunks, batch, slices, target, functools.partial(memory, k)) for k, batch in enumerate(batches))
+    for done in _ahead(restore, stored, xp is np and len(batches) > 1):
+        for part, place, inside in done.copies:
+            target[part] = place[inside]
     return values
 
 
-def _read_batch(chunks: _Chunks, batch: list[tuple[int, ...]], box: tuple[slice, ...], target: Any, device: str,
-                threads: int | None) -> None:
+class _Stored(NamedTuple):
+    """Archives of a batch, where their values go, and what is copied from there."""
+
+    archives: list[bytes]
+    places: list[Any]
+    copies: list[tuple[Any, Any, Any]]
+
+
+def _stored(chunks: _Chunks, batch: list[tuple[int, ...]], box: tuple[slice, ...], target: Any,
+            memory: Callable[[int], Any]) -> _Stored:
     xp = _library_of(target)
-    archives, places, copies = [], [], []
+    stored = _Stored([], [], [])
     shape = merged_shape(chunks.extents)
-    for origin in batch:
+    for i, origin in enumerate(batch):
         inside, part = chunks.within(origin, box)
         if chunks.dataset.id.get_chunk_info_by_coord(origin).byte_offset is None:
             target[part] = chunks.fill  # never written
             continue
-        mask, stored = chunks.dataset.id.read_direct_chunk(origin)
+        mask, archive = chunks.dataset.id.read_direct_chunk(origin)
         if mask:  # stored without the filter
-            target[part] = xp.asarray(np.frombuffer(stored, chunks.dtype).astype(target.dtype))\
+            target[part] = xp.asarray(np.frombuffer(archive, chunks.dtype).astype(target.dtype))\
                 .reshape(chunks.extents)[inside]
             continue
+        _require_chunk(archive, shape, target.dtype)
         place = target[part]
-        is_whole = place.shape == chunks.extents and place.flags.c_contiguous
-        if not is_whole:
-            place = xp.empty(chunks.extents, target.dtype)
-            copies.append((part, place, inside))
-        archives.append(stored)
-        places.append(place.reshape(shape))
-    for known in archives:
-        _require_chunk(known, shape, target.dtype)
-    decompress_batch(archives, device=device, threads=threads, memory_limit=max(16 * chunks.nbytes, 1 << 20), out=places)
-    for part, place, inside in copies:
-        target[part] = place[inside]
+        if not _is_whole(place, chunks):
+            place = memory(i)
+            stored.copies.append((part, place, inside))
+        stored.archives.append(archive)
+        stored.places.append(place.reshape(shape))
+    return stored
 
 
 def _require_chunk(archive: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
