@@ -52,18 +52,6 @@ class ZarrTest(unittest.TestCase):
         self.assertLessEqual(np.abs(b - a).max(), 1e-3)
         self.assertEqual(b[3, 4], a[3, 4])
 
-    def test_configurations_of_1_0_are_read(self):
-        for configuration in ({"abs": 0.01, "preset": "ratio"}, {"abs": 0, "preset": "fast", "fill": []},
-                              {"pw_rel": 1e-3, "preset": "balanced", "fill": [1e20, -5.0], "strict": True},
-                              {"abs_or_pw_rel": 0.01, "pw": 1e-3, "preset": "zfp"},
-                              {"abs_and_pw_rel": 0.01, "pw": 1e-3, "preset": "cuszi", "fill": [0.0]}):
-            with self.subTest(configuration=configuration):
-                for name in ("cuszi", "numcodecs.cuszi"):
-                    codec = cuszi.Zarr.from_dict({"name": name, "configuration": configuration})
-                    self.assertEqual(codec.to_dict(), {"name": "cuszi", "configuration": configuration})
-                old = numcodecs.get_codec({"id": "cuszi", **configuration})
-                self.assertLessEqual(configuration.items(), old.get_config().items())
-
     def test_arrays_without_axes_or_values(self):
         for shape, chunks in [((), ()), ((0, 40), (8, 40)), ((5, 0), (5, 8))]:
             a = np.ones(shape, "f4")
