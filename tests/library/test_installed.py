@@ -145,6 +145,16 @@ class InstalledTest(Prefix):
         self.assertIn("FILTER_ID 411", layout)
         self.assertGreater(float(re.search(r"\(([\d.]+):1 COMPRESSION", layout)[1]), 4)
 
+    def test_chunks_of_hdf5(self):
+        plugins = self.libraries / "hdf5" / "plugins"
+        if not (shutil.which("h5cc") and plugins.is_dir()):
+            self.skipTest("no h5cc (hdf5-helpers)")
+        run("h5cc", "-shlib", "-Wall", "-Wextra", "-Werror", EXAMPLES / "hdf5_chunks.c", "-o", self.folder / "chunks",
+            *self.flags(), "-lm", folder=self.folder)
+        said = run(self.folder / "chunks", self.folder / "chunks.h5", HDF5_PLUGIN_PATH=str(plugins),
+                   LD_LIBRARY_PATH=str(self.libraries))
+        self.assertRegex(said, r"^614400 bytes became \d{3,4}\n$")
+
     def test_debian_package(self):
         if not shutil.which("dpkg-shlibdeps"):
             self.skipTest("no dpkg-shlibdeps (dpkg-dev)")
