@@ -248,10 +248,11 @@ class RoundTrips(unittest.TestCase):
         b = np.empty_like(a)
         self.assertIs(cuszi.decompress(out[:size], out=b), b)
         np.testing.assert_array_equal(b, cuszi.decompress(expected))
-        noise = np.random.default_rng(2).integers(0, 2**31, a.shape, "i4").view("f4")
+        noise = np.random.default_rng(2).integers(0, 2**64, 300_000, "u8").view("f8")
         for options in ({}, {"frame_bytes": 65536, "fill": [1e20, 7]}):
             out = np.empty(cuszi.room(noise, **options), "u1")
-            self.assertLess(noise.nbytes, cuszi.compress(noise, abs=0, out=out, **options))
+            for bounds in ({"abs": 0}, {"abs_or_pw_rel": 5e-324, "pw": 1e-15}):
+                self.assertLess(noise.nbytes, cuszi.compress(noise, **bounds, out=out, **options))
         with self.assertRaises(cuszi.RoomError):
             cuszi.compress(a, abs=1e-2, out=np.empty(100, "u1"))
 

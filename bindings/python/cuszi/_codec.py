@@ -403,6 +403,8 @@ def room(a: npt.ArrayLike | DeviceArray, *, fill: Fill = (), frame_bytes: int = 
     """
     options = Options()
     options.remember = 1 if _restoring() is not None else 0
+    _options.set_quality(options, {"abs_or_pw_rel": 1}, None)  # which has the longest header
+    options.pw = 0.5
     _options.set_option(options, "frame_bytes", frame_bytes)
     values, fills = _values(a, fill)
     _options.set_fills(options, fills)
