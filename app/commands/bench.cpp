@@ -12,7 +12,6 @@
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/report.hpp"
-#include "bench/measure/path_parts.hpp"
 #include "bench/measure/workbench.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/archive/field_codec.hpp"
@@ -26,17 +25,11 @@ struct Measurement {
   Report report;
   double file_compress_seconds = 0;
   double file_decompress_seconds = 0;
-  std::optional<PathParts> parts;  ///< path through a device
   Runs copy;
   Runs compress;
   Runs decompress;
   std::optional<CallTimes> compress_steps;  ///< each step was awaited
   std::optional<CallTimes> decompress_steps;
-
-  double compress_share() const { return parts->slowest_of_compress() / file_compress_seconds; }
-  double decompress_share() const {
-    return parts->slowest_of_decompress() / file_decompress_seconds;
-  }
 };
 
 /// Greatest plausible speed over one thread's copy. A faster step does not read the field, and gets
@@ -105,15 +98,6 @@ CompressedField measure_file_trips(const BenchOptions& options, Backends& backen
   return result;
 }
 
-/// Path parts, each alone.
-std::optional<PathParts> measure_parts(const BenchOptions& options, Transfer* transfer,
-                                       const FieldSource& field, ByteCount archive_bytes) {
-  if (transfer == nullptr || field.is_stream()) return std::nullopt;
-  std::vector<PathParts> runs(static_cast<std::size_t>(options.iterations));
-  std::ranges::generate(runs, [&] { return measure_path_parts(*transfer, field, archive_bytes); });
-  return medians_of(runs);
-}
-
 /// Times of all frames.
 struct FieldRun {
   CallTimes copy;
@@ -174,7 +158,6 @@ Measurement measure(const BenchOptions& options, Backends& backends, const std::
   all.report.input = input;
   all.report.device = backends.last_name();
   FieldSource field = open_input(input, options.field, options.settings.frame_bytes).source;
-  all.parts = measure_parts(options, backend.transfer(), field, result.archive_bytes);
   field.hold();
   measure_in_memory(options, backend, result, field, all);
   all.report.compress_seconds = all.compress.median().seconds();
@@ -199,14 +182,6 @@ Json json_of(Measurement& all) {
   add("copy", all.copy.median().seconds());
   add("file_compress", all.file_compress_seconds);
   add("file_decompress", all.file_decompress_seconds);
-  if (all.parts) {
-    json["parts_alone"] = {{"read_field_seconds", all.parts->read_field},
-                           {"field_over_bus_seconds", all.parts->field_over_bus},
-                           {"write_archive_seconds", all.parts->write_archive},
-                           {"write_field_seconds", all.parts->write_field}};
-    json["file_compress_share"] = all.compress_share();
-    json["file_decompress_share"] = all.decompress_share();
-  }
   const auto steps = [](const StepTimes& times) {
     Json by_name = Json::object();
     for (const auto& step : times.steps()) by_name[std::string(step.name)] = step.seconds;
@@ -242,13 +217,7 @@ std::string text_of(Measurement& all, int iterations) {
   add_steps(decompress_steps(all));
   add("file to archive", all.file_compress_seconds);
   add("archive to file", all.file_decompress_seconds);
-  if (!all.parts) return text;
-  add("  field read alone", all.parts->read_field);
-  add("  over bus alone", all.parts->field_over_bus);
-  add("  archive written alone", all.parts->write_archive);
-  add("  field written alone", all.parts->write_field);
-  return text + fmt::format("    slowest part alone over all: {:.2f} to archive, {:.2f} to file\n",
-                            all.compress_share(), all.decompress_share());
+  return text;
 }
 
 /// Adds the file's fill values.

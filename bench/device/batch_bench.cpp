@@ -1,22 +1,22 @@
 // Many small fields in one call of the C API and in single calls, by preset, on a GPU or the host.
-// Fields are waves, or cubes of a cubic f32 field.
+// Fields are waves.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/chunk_place.hpp"
 #include "bench/measure/workbench.hpp"
 #include "codec/frames/backend_choice.hpp"
 #include "codec/frames/call_times.hpp"
+#include "codec/frames/frame_scheduler.hpp"
+#include "core/backend/backend.hpp"
 #include "core/base/error.hpp"
+#include "core/base/growing_memory.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::bench {
@@ -29,7 +29,6 @@ struct Asked {
   int runs = 11;
   double bound = 2e-3;  ///< about 1e-3 of the waves' range
   std::string method;   ///< empty: all
-  std::string file;     ///< empty: waves
   DeviceChoice device;
 };
 
@@ -49,41 +48,36 @@ constexpr std::array methods{
     Method{"ratio", CUSZI_PRESET_RATIO, CUSZI_EFFORT_NORMAL},
 };
 
-class CubicField {
+/// Memory of a backend.
+class Place {
  public:
-  explicit CubicField(const std::string& path) {
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in) throw UsageError("cannot read " + path);
-    values_.resize(static_cast<std::size_t>(in.tellg()) / sizeof(float));
-    in.seekg(0);
-    in.read(reinterpret_cast<char*>(values_.data()),
-            static_cast<std::streamsize>(values_.size() * sizeof(float)));
-    side_ = static_cast<std::uint64_t>(std::lround(std::cbrt(static_cast<double>(values_.size()))));
-  }
-
-  std::size_t cubes(std::uint64_t side) const {
-    const std::uint64_t along = side_ / side;
-    return along * along * along;
-  }
-  std::vector<float> cube(std::uint64_t side, std::size_t number) const {
-    const std::uint64_t along = side_ / side;
-    const std::uint64_t first_z = number / (along * along) * side;
-    const std::uint64_t first_y = number / along % along * side;
-    const std::uint64_t first_x = number % along * side;
-    std::vector<float> cube;
-    for (std::uint64_t z = first_z; z < first_z + side; ++z) {
-      for (std::uint64_t y = first_y; y < first_y + side; ++y) {
-        const float* const row = values_.data() + (z * side_ + y) * side_ + first_x;
-        cube.insert(cube.end(), row, row + side);
-      }
-    }
-    return cube;
-  }
+  Place(Backend& backend, std::size_t number, ByteCount size)
+      : bytes_(backend.transfer() == nullptr
+                   ? room_.resize(size)
+                   : backend.transfer()->memory(first_kept_buffer + number, size)) {}
+  std::byte* at(ByteCount offset) const { return bytes_.data() + offset; }
 
  private:
-  std::vector<float> values_;
-  std::uint64_t side_ = 0;
+  Buffer room_;
+  MutableBytes bytes_;
 };
+
+/// Waves that differ by `number`.
+std::vector<float> waves(std::uint64_t side, std::size_t number) {
+  std::vector<float> values;
+  values.reserve(side * side * side);
+  const auto wave = [&](std::uint64_t i, double length) {
+    return std::sin(static_cast<double>(i + 5 * number) / length);
+  };
+  for (std::uint64_t z = 0; z < side; ++z) {
+    for (std::uint64_t y = 0; y < side; ++y) {
+      for (std::uint64_t x = 0; x < side; ++x) {
+        values.push_back(static_cast<float>(wave(z, 9) * wave(y, 11) * wave(x, 13)));
+      }
+    }
+  }
+  return values;
+}
 
 class Batch {
  public:
@@ -99,13 +93,10 @@ class Batch {
     options_.mode = CUSZI_ABS;
     options_.bound = asked.bound;
     options_.device = backend.transfer() == nullptr ? CUSZI_DEVICE_CPU : CUSZI_DEVICE_CUDA;
-    std::optional<CubicField> file;
-    if (!asked.file.empty()) file.emplace(asked.file);
-    const std::size_t different = file ? file->cubes(asked.side) : 16;
-    for (std::size_t kind = 0; kind < std::min(different, asked.chunks); ++kind) {
-      const std::vector<float> values =
-          file ? file->cube(asked.side, kind) : waves(asked.side, kind);
-      for (std::size_t i = kind; i < asked.chunks; i += different) {
+    constexpr std::size_t kinds = 16;
+    for (std::size_t kind = 0; kind < std::min(kinds, asked.chunks); ++kind) {
+      const std::vector<float> values = waves(asked.side, kind);
+      for (std::size_t i = kind; i < asked.chunks; i += kinds) {
         backend.copy(std::as_bytes(std::span(values)), {values_.at(i * bytes_), bytes_});
       }
     }
@@ -192,10 +183,9 @@ Asked read_arguments(int argc, char** argv) {
   if (argc > 4 && std::string_view(argv[4]) == "cpu") asked.device.kind = DeviceChoice::Kind::cpu;
   if (argc > 5) asked.method = argv[5];
   if (argc > 6) asked.bound = std::stod(argv[6]);
-  if (argc > 7) asked.file = argv[7];
   if (asked.chunks == 0 || asked.side == 0 || asked.runs < 1) {
     throw UsageError(
-        "batch_bench [CHUNKS] [SIDE] [RUNS] [auto|cpu] [METHOD] [BOUND] [FIELD.f32]: numbers above "
+        "batch_bench [CHUNKS] [SIDE] [RUNS] [auto|cpu] [METHOD] [BOUND]: numbers above "
         "0");
   }
   return asked;

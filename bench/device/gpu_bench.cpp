@@ -3,12 +3,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "core/field/bound.hpp"
 #include "core/pipeline/pipeline.hpp"
@@ -41,35 +40,6 @@ class DeviceBuffer {
   void* memory_ = nullptr;
   ByteCount size_;
 };
-
-/// Waves of several lengths with noise, or a file's values.
-template <class T>
-void make_values(std::uint64_t n, double noise, T* out) {
-  const auto slice = [&](std::uint64_t z) {
-    for (std::uint64_t y = 0; y < n; ++y) {
-      for (std::uint64_t x = 0; x < n; ++x) {
-        std::uint64_t h = ((z * n + y) * n + x + 1) * 0x9E3779B97F4A7C15U;
-        h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9U;
-        h ^= h >> 27;
-        const double u = static_cast<double>(h >> 11) * 0x1p-53 - 0.5;
-        const auto zd = static_cast<double>(z);
-        const auto yd = static_cast<double>(y);
-        const auto xd = static_cast<double>(x);
-        out[(z * n + y) * n + x] =
-            static_cast<T>(std::sin(0.02 * zd + 0.031 * yd) * std::cos(0.017 * xd) +
-                           0.2 * std::sin(0.11 * xd + 0.07 * zd) * std::cos(0.09 * yd) + noise * u);
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  const std::uint64_t workers = std::max(1U, std::thread::hardware_concurrency());
-  for (std::uint64_t t = 0; t < workers; ++t) {
-    threads.emplace_back([&, t] {
-      for (std::uint64_t z = t; z < n; z += workers) slice(z);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
 
 struct Run {
   Dims dims;
@@ -207,8 +177,8 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
 }  // namespace cuszi
 
 /// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] [rate:BITS]; FIELD
-/// is a file or "waves:NOISE", PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound
-/// is known in advance; fast: effort; rate: zfp without bound.
+/// is a file, PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound is known in
+/// advance; fast: effort; rate: zfp without bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
@@ -235,19 +205,12 @@ int main(int argc, char** argv) {
       }
     }
     std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
-    if (run.field.starts_with("waves:")) {
-      const double noise = std::stod(run.field.substr(6));
-      with_type_of(run.dtype, [&](auto zero) {
-        make_values(run.dims[0], noise, reinterpret_cast<decltype(zero)*>(values.data()));
-      });
-    } else {
-      std::ifstream file(run.field, std::ios::binary);
-      if (!file.read(reinterpret_cast<char*>(values.data()),
-                     static_cast<std::streamsize>(values.size()))) {
-        throw InputError("cannot read " + run.field);
-      }
-      run.field = run.field.substr(run.field.rfind('/') + 1);
+    std::ifstream file(run.field, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(values.data()),
+                   static_cast<std::streamsize>(values.size()))) {
+      throw InputError("cannot read " + run.field);
     }
+    run.field = run.field.substr(run.field.rfind('/') + 1);
     const auto backend = gpu::make_backend();
     bench(*backend, run, values);
     return 0;

@@ -3,13 +3,34 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codec/archive/field_codec.hpp"
 #include "codec/frames/call_times.hpp"
+#include "codec/io/byte_sink.hpp"
+#include "codec/io/file_descriptor.hpp"
 #include "core/base/growing_memory.hpp"
 
 namespace cuszi {
+
+/// An unlinked file in TMPDIR. All functions throw OutputError.
+class ScratchFile final : public ByteSink {
+ public:
+  ScratchFile();
+
+  void write(Bytes bytes) override;
+  bool takes_any_order() const override { return true; }
+  void write_at(ByteCount offset, Bytes bytes) override;
+  void set_size(ByteCount size) { parts_.set_size(file_.get(), size); }
+
+  /// Opens the file.
+  std::string path() const;
+
+ private:
+  FileDescriptor file_;
+  FileParts parts_;
+};
 
 /// Compresses and restores single frames in a backend's memory, without files and transfers.
 class Workbench {

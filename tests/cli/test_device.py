@@ -110,8 +110,6 @@ class OnADevice(CliTest):
                         "file_compress_gb_per_s", "file_decompress_gb_per_s", "psnr_db"]:
                 self.assertGreater(report[key], 0)
             self.assertIn("encode", report["compress_steps"])
-            self.assertGreater(report["file_compress_share"], 0)
-            self.assertGreater(report["parts_alone"]["write_field_seconds"], 0)
 
 
 if __name__ == "__main__":
