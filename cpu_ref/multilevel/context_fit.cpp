@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "core/tuning/fit_sample.hpp"
-#include "cpu_ref/base/raster.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
-#include "cpu_ref/multilevel/context_points.hpp"
 
 namespace cuszi::cpu {
 
@@ -16,24 +14,14 @@ namespace {
 template <class T>
 void add_class(const Grid& grid, const ClassPlan<T>& c, const Known<T>& known, const Mask& mask,
                std::uint64_t wanted, ContextSample& sample) {
-  using Points = PointFeatures<T>;
-  const Points points_at(grid, c);
-  const Raster raster(c.points.count);
   const std::uint64_t all = c.points.points();
-  std::array<typename Points::Place, Points::most_points> places;
-  std::size_t count = 0;
   for (std::uint64_t k = 0; k < wanted; ++k) {
-    const Index4 at = position_of(c.points, raster(sampled_point(k, wanted, all)));
+    const Index4 at = position_of(c.points, raster_point(c.points, sampled_point(k, wanted, all)));
     const std::uint64_t point = offset_of(grid, at);
-    if (!mask.any() || !mask(point)) places[count++] = {at, point};
-    if (count != places.size() && k + 1 != wanted) continue;
-    const std::size_t first = sample.features.size();
-    sample.features.resize(first + count);
-    points_at.features(known, std::span(places).first(count), sample.features.data() + first);
-    for (std::size_t i = 0; i < count; ++i) {
-      sample.magnitudes.push_back(known.magnitudes[places[i].point]);
-    }
-    count = 0;
+    if (mask.any() && mask(point)) continue;
+    const PointAt<const T*> p{grid, c.points, at, known.values + point};
+    sample.features.push_back(features_of(c, p, known.magnitudes + point));
+    sample.magnitudes.push_back(known.magnitudes[point]);
   }
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <utility>
 
 #include "cpu_ref/multilevel/lattice_rows.hpp"
-#include "cpu_ref/multilevel/steps_out.hpp"
 
 namespace cuszi::cpu {
 
@@ -23,8 +24,8 @@ class RowTaps {
 
   /// Returns whether the taps changed.
   bool go_to(const Row& row) {
-    const std::uint64_t out = StepsOut(grid_, points_, row.at).bits_across_rows();
-    if (std::exchange(out_, out) == out) return false;
+    const Ends ends = ends_of(row);
+    if (std::exchange(ends_, ends) == ends) return false;
     has_far_ = false;
     const PointAt<const std::byte*> p{grid_, points_, row.at, nullptr};
     for (unsigned i = 0; i < groups_.all_taps(); ++i) find(p, i);
@@ -41,6 +42,22 @@ class RowTaps {
   bool has_far() const { return has_far_; }
 
  private:
+  /// Distances to the array's ends across the row, in units, at most the longest tap's.
+  using Ends = std::array<std::uint64_t, 6>;
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  Ends ends_of(const Row& row) const {
+    constexpr std::uint64_t longest = 7;
+    Ends ends{};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const int shift = std::countr_zero(points_.unit[axis]);
+      const std::uint64_t after = grid_.extents[axis] - 1 - row.at[axis];
+      ends[2 * axis] = std::min(row.at[axis] >> shift, longest);
+      ends[2 * axis + 1] = std::min(after >> shift, longest);
+    }
+    return ends;
+  }
+
   void find(const PointAt<const std::byte*>& p, unsigned i) {
     const Tap& tap = groups_.taps[i];
     offsets_[i] = tap[3] * stride_of(grid_, points_, 3);
@@ -60,12 +77,10 @@ class RowTaps {
     has_far_ = has_far_ || is_far_[i];
   }
 
-  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-
   const Grid& grid_;
   const PointClass& points_;
   const Groups& groups_;
-  std::uint64_t out_ = nowhere;  ///< of the row
+  Ends ends_{nowhere};
   Offsets offsets_{};
   std::array<bool, Groups::most_taps> is_far_{};
   bool has_far_ = false;

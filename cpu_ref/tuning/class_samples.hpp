@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "core/multilevel/class_plan.hpp"
+#include "core/multilevel/code_position.hpp"
 #include "core/tuning/fit_sample.hpp"
-#include "cpu_ref/base/raster.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
-#include "cpu_ref/multilevel/neighbours.hpp"
 #include "cpu_ref/tuning/stencil_fit.hpp"
 
 namespace cuszi::cpu {
@@ -109,23 +109,26 @@ class StencilObserver {
   std::array<Group, Stencil::most_groups> groups_{};
 };
 
-/// Observes `wanted` points for each of `views`. `stencil` has the groups of all views.
+/// Observes `wanted` points for each of `views`. The class's stencil has the groups of all views.
 template <class T>
-void sample_class(const Grid& grid, const PointClass& points, const Stencil& stencil,
-                  std::uint64_t wanted, double bound, const T* values,
-                  std::span<StencilObserver<T>> views) {
-  const Neighbours<T> neighbours(grid, points, stencil);
-  const Raster raster(points.count);
-  const std::uint64_t all = points.points();
+void sample_class(const Grid& grid, const ClassPlan<T>& c, std::uint64_t wanted, double bound,
+                  const T* values, std::span<StencilObserver<T>> views) {
+  const Stencil& stencil = c.stencil;
   typename StencilObserver<T>::Block block{};
   for (std::uint64_t first = 0; first < wanted; first += sum_lanes) {
     const std::uint64_t count = std::min<std::uint64_t>(sum_lanes, wanted - first);
     for (std::uint64_t lane = 0; lane < count; ++lane) {
-      const Index4 at = position_of(points, raster(sampled_point(first + lane, wanted, all)));
-      const T* const value = values + offset_of(grid, at);
-      block.values[lane] = *value;
-      block.at_edge[lane] =
-          !neighbours.sums(at, value, [&](unsigned g, T sum) { block.sums[g][lane] = sum; });
+      const std::uint64_t sampled = sampled_point(first + lane, wanted, c.points.points());
+      const Index4 at = position_of(c.points, raster_point(c.points, sampled));
+      const PointAt<const T*> p{grid, c.points, at, values + offset_of(grid, at)};
+      const bool inner = is_inner(at, c.stencil_margins, grid.extents);
+      block.values[lane] = *p.value;
+      block.at_edge[lane] = !inner && is_at_edge(p);
+      for (unsigned g = 0; g < stencil.size && !block.at_edge[lane]; ++g) {
+        block.sums[g][lane] =
+            inner ? inner_group_sum(c, g, p.value)
+                  : group_sum(p, stencil.taps.data() + stencil.begin(g), stencil.taps_of(g));
+      }
     }
     with_wide_vectors([&] {
       for (StencilObserver<T>& view : views) view.take(block, first / sum_lanes, bound);

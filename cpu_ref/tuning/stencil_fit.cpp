@@ -1,8 +1,6 @@
 #include "cpu_ref/tuning/stencil_fit.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <span>
 
 #include "cpu_ref/base/wide_vectors.hpp"
@@ -61,96 +59,30 @@ double put_weights(const Observations& sample, double bound, std::span<double> r
   return tree_sum(noise);
 }
 
-/// Sums of products of unknowns and targets, by lane, in order of blocks.
-template <class Vectors>
-class ProductSums {
- public:
-  explicit ProductSums(const Observations& sample)
-      : sample_(sample),
-        rows_(sample.unknowns() + 1),
-        stride_(rows_ + tile_columns),
-        sums_(std::make_unique_for_overwrite<LaneSums[]>(stride_ * stride_)) {}
-
-  void add(std::span<const double> weights) {
-    for (std::size_t first = 0; first < sample_.blocks(); first += most_blocks) {
-      const std::size_t count = std::min(most_blocks, sample_.blocks() - first);
-      for (std::size_t lane = 0; lane < sum_lanes; lane += Vectors::doubles) {
-        take_lanes(first, count, lane, weights);
-        for (std::size_t i = 0; i + 1 < rows_; i += tile_rows) {
-          for (std::size_t j = i; j < rows_; j += tile_columns) {
-            add_tile(i, j, count, lane, first == 0);
-          }
-        }
-      }
-    }
-  }
-
-  void put(StencilEquations& equations) const {
-    const unsigned n = equations.unknowns;
+/// Adds products of unknowns and targets, by lane, in order of blocks.
+void add_products(const Observations& sample, std::span<const double> weights,
+                  StencilEquations& equations) {
+  const unsigned n = sample.unknowns();  // row n is the target
+  std::vector<LaneSums> sums(std::size_t{n} * (n + 1));
+  for (std::size_t block = 0; block < sample.blocks(); ++block) {
     for (unsigned i = 0; i < n; ++i) {
-      for (unsigned j = i; j < n; ++j) equations.at(i, j) = sum(i, j);
-      equations.right[i] = sum(i, n);
-    }
-  }
-
- private:
-  using Doubles = typename Vectors::Doubles;
-
-  static constexpr std::size_t most_blocks = 16;  ///< per iteration
-  static constexpr std::size_t tile_rows = 2;
-  static constexpr std::size_t tile_columns = 4;
-  static constexpr std::size_t most_rows = Stencil::most_groups + tile_columns;
-
-  /// Gathers rows and weighted rows.
-  void take_lanes(std::size_t first, std::size_t count, std::size_t lane,
-                  std::span<const double> weights) {
-    for (std::size_t block = 0; block < count; ++block) {
-      Doubles weight;
-      std::memcpy(&weight, weights.data() + (first + block) * sum_lanes + lane, sizeof weight);
-      for (unsigned i = 0; i < rows_; ++i) {
-        std::memcpy(&plain_[block][i], sample_.row(first + block, i) + lane, sizeof(Doubles));
-        weighted_[block][i] = weight * plain_[block][i];
+      double weighted[sum_lanes];
+      for (std::size_t lane = 0; lane < sum_lanes; ++lane) {
+        weighted[lane] = weights[block * sum_lanes + lane] * sample.row(block, i)[lane];
+      }
+      for (unsigned j = i; j <= n; ++j) {
+        const double* const row = sample.row(block, j);
+        LaneSums& sum = sums[i * (n + 1) + j];
+        for (std::size_t lane = 0; lane < sum_lanes; ++lane)
+          sum[lane] += weighted[lane] * row[lane];
       }
     }
   }
-
-  /// Products of a tile of rows and columns, with sums in registers. Includes some unused ones.
-  void add_tile(std::size_t i, std::size_t j, std::size_t count, std::size_t lane, bool is_first) {
-    Doubles sums[tile_rows][tile_columns];
-    for (std::size_t a = 0; a < tile_rows; ++a) {
-      for (std::size_t b = 0; b < tile_columns; ++b) {
-        sums[a][b] = Doubles{};
-        if (!is_first) std::memcpy(&sums[a][b], lanes_of(i + a, j + b, lane), sizeof(Doubles));
-      }
-    }
-    for (std::size_t block = 0; block < count; ++block) {
-      for (std::size_t a = 0; a < tile_rows; ++a) {
-        for (std::size_t b = 0; b < tile_columns; ++b) {
-          sums[a][b] += weighted_[block][i + a] * plain_[block][j + b];
-        }
-      }
-    }
-    for (std::size_t a = 0; a < tile_rows; ++a) {
-      for (std::size_t b = 0; b < tile_columns; ++b) {
-        std::memcpy(lanes_of(i + a, j + b, lane), &sums[a][b], sizeof(Doubles));
-      }
-    }
+  for (unsigned i = 0; i < n; ++i) {
+    for (unsigned j = i; j < n; ++j) equations.at(i, j) = tree_sum(sums[i * (n + 1) + j]);
+    equations.right[i] = tree_sum(sums[i * (n + 1) + n]);
   }
-
-  /// j >= i; the last j is the target.
-  double sum(std::size_t i, std::size_t j) const { return tree_sum(sums_[i * stride_ + j]); }
-
-  double* lanes_of(std::size_t i, std::size_t j, std::size_t lane) {
-    return sums_[i * stride_ + j].data() + lane;
-  }
-
-  const Observations& sample_;
-  std::size_t rows_;
-  std::size_t stride_;  ///< tiles exceed the rows
-  std::unique_ptr<LaneSums[]> sums_;
-  Doubles plain_[most_blocks][most_rows] = {};
-  Doubles weighted_[most_blocks][most_rows] = {};
-};
+}
 
 }  // namespace
 
@@ -183,12 +115,10 @@ StencilEquations stencil_equations(const Observations& sample, const Stencil& st
   StencilEquations equations;
   equations.unknowns = sample.unknowns();
   double noise = 0;
-  with_vectors([&](auto vectors) {
+  with_wide_vectors([&] {
     std::vector<double> weights = residuals_of(sample, before);
     noise = put_weights(sample, bound, weights);
-    ProductSums<decltype(vectors)> sums(sample);
-    sums.add(weights);
-    sums.put(equations);
+    add_products(sample, weights, equations);
   });
   for (unsigned row = 0; row < equations.unknowns; ++row) add_noise(stencil, noise, row, equations);
   return equations;

@@ -1,4 +1,4 @@
-#include "cpu_ref/multilevel/context_points.hpp"
+#include "cpu_ref/multilevel/context_rows.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
 #include "cpu_ref/tuning/class_samples.hpp"
 #include "tests/support/catch.hpp"
@@ -127,40 +127,6 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
   CHECK(compared > 400 * lattices);
 }
 
-TEMPLATE_TEST_CASE("sampled points get the features that core gives them", "", float, double) {
-  Random random(7);
-  for (int i = 0; i < 250; ++i) {
-    const RandomLattice lattice = random_lattice(random);
-    INFO(lattice.to_string());
-    const auto frame = plan_frame<TestType>(lattice.params, -1, 2);
-    const RandomValues<TestType> random_values(random, lattice.dims.count());
-    const Known<TestType> known{random_values.values.data(), random_values.magnitudes.data()};
-    for (const ClassPlan<TestType>& plan : frame.classes) {
-      using Points = cpu::PointFeatures<TestType>;
-      const Points points_at(frame.grid, plan);
-      const cpu::Raster raster(plan.points.count);
-      std::vector<typename Points::Place> places;
-      for (std::uint64_t k = 0; k < plan.points.points(); ++k) {
-        const Index4 at = position_of(plan.points, raster_point(plan.points, k));
-        REQUIRE(position_of(plan.points, raster(k)) == at);
-        places.push_back({at, offset_of(frame.grid, at)});
-      }
-      std::vector<Features> features(places.size());
-      for (std::size_t first = 0; first < places.size();) {
-        const std::size_t count =
-            std::min<std::size_t>(1 + random.below(Points::most_points), places.size() - first);
-        points_at.features(known, std::span(places).subspan(first, count), features.data() + first);
-        first += count;
-      }
-      for (std::size_t k = 0; k < places.size(); ++k) {
-        const auto [at, point] = places[k];
-        const PointAt<const TestType*> p{frame.grid, plan.points, at, known.values + point};
-        REQUIRE(features[k] == features_of(plan, p, known.magnitudes + point));
-      }
-    }
-  }
-}
-
 TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", float, double) {
   Random random(8);
   std::uint64_t taking_part = 0;
@@ -175,8 +141,7 @@ TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", f
     for (const ClassPlan<TestType>& plan : frame.classes) {
       const std::uint64_t wanted = plan.points.points();
       cpu::StencilObserver<TestType> view(plan.points, plan.stencil, plan.stencil, wanted);
-      cpu::sample_class(frame.grid, plan.points, plan.stencil, wanted, 1e-3, values,
-                        std::span(&view, 1));
+      cpu::sample_class(frame.grid, plan, wanted, 1e-3, values, std::span(&view, 1));
       const cpu::Observations sample = view.finish();
       for (std::uint64_t k = 0; k < wanted; ++k) {
         const Index4 at = position_of(plan.points, raster_point(plan.points, k));
