@@ -421,7 +421,7 @@ def main(arguments=None):
     shutil.rmtree(work, ignore_errors=True)
 
     def picture_of(field, setting):
-        """Of the first preset under every bound."""
+        """Path of a picture of the first preset, for every bound."""
         if not analysis or setting.preset != settings[0].preset:
             return None
         return report / "pictures" / f"{field.name}.{setting.label}.png"

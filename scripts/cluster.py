@@ -21,7 +21,7 @@ class Cluster:
         return max(sum(self._client.nthreads().values()), 1)
 
     def run(self, command):
-        """As measurements.run_tool(), on a worker; for several threads at once."""
+        """Runs measurements.run_tool() on a worker; for several threads at once."""
         running = self._client.submit(
             subprocess.run, [str(word) for word in command], stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace", cwd=os.getcwd(), pure=False,

@@ -15,7 +15,7 @@ def sides(values, known, isovalue):
 
 
 def crossings(side, known):
-    """Of each point, along how many axes its next neighbour is on another side; both have to be known."""
+    """Along how many axes each point's next neighbour is on another side; both have to be known."""
     found = numpy.zeros(side.shape, "i1")
     for axis in range(side.ndim):
         here = (slice(None),) * axis + (slice(None, -1),)

@@ -186,7 +186,7 @@ std::uint64_t points_of_level(const Schedule& schedule, std::span<const int> lev
   return points;
 }
 
-/// Of the level that starts at pass `first`; empty for other coders.
+/// Chain of the level that starts at pass `first`; empty for other coders.
 ChainPlan chain_of_level(const FrameHeader& header, std::span<const int> level_of_pass,
                          std::size_t first, const Sections& sections) {
   const Bytes codes = sections.find(SectionId::codes);

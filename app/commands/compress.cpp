@@ -162,7 +162,7 @@ class Compression {
         [&](double share) { progress.within(part_of(share, field_.frame_bytes(done))); });
     events.frame_loaded = [&](const LoadedFrame& frame) {
       if (std::exchange(layout_checked_, true)) return;
-      // Those of files may be in a device's memory.
+      // Values of files may be in a device's memory.
       if (field_.is_stream() && !options_.field.skip_bytes) require_raw(frame.values.bytes());
       const LayoutWarning warning = layout_warning(field_, frame.values.bytes(), settings_.fills);
       looks_swapped_ = warning.values_look_swapped;

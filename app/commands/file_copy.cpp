@@ -23,7 +23,7 @@ namespace cuszi::app {
 
 namespace {
 
-/// As cuszi_preset.
+/// The number in cuszi_preset.
 std::uint32_t preset_number(const FrameConfig& frame) {
   const auto* const found = std::find_if(presets.begin(), presets.end(), [&](const Preset& preset) {
     return preset.predictor.id == frame.predictor.id;

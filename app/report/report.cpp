@@ -101,7 +101,7 @@ void add_speed(Json& json, const Report& report) {
   add("total", report.total_seconds);
 }
 
-/// With a leading comma; empty if unknown.
+/// Starts with a comma; empty if unknown.
 std::string values_text(const Report& report) {
   if (!report.summary && !report.measured) return {};
   Json json;

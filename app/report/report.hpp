@@ -63,7 +63,7 @@ Json to_json(const Report& report);
 
 std::string to_text(const Report& report);
 
-/// As JSON, text or nothing; to stderr if stdout has data. Throws OutputError.
+/// Prints JSON, text or nothing; to stderr if stdout has data. Throws OutputError.
 void print(const Report& report, const RunOptions& run, bool stdout_has_data = false);
 
 /// For a failed file; JSON goes to `known`, to be printed with the failure.
@@ -100,7 +100,7 @@ LayoutWarning layout_warning(const FieldSource& field, Bytes first_frame, const 
 /// says why. `dtype` takes precedence.
 Json describe_field_name(const std::string& name, std::optional<DType> dtype);
 
-/// As text.
+/// The description as text.
 std::string field_name_text(const Json& description);
 
 }  // namespace cuszi::app

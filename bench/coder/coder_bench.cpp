@@ -99,7 +99,7 @@ class FirstFrame {
     return report;
   }
 
-  /// Of the last archive, on this or another backend.
+  /// Speed for the last archive, on this or another backend.
   std::string decoding_speed(Workbench& bench, int runs) const {
     std::vector<std::byte> host(bench_.archive().size());
     Bytes archive = bench_.archive();

@@ -82,7 +82,7 @@ class Library {
   std::size_t bytes_ = 0;
 };
 
-/// With a full index and checks of restored values.
+/// Times with a full index and checks of restored values.
 Times measure(const Dims& dims, const ZfpParams& params, double bound, double low, double high,
               const std::vector<float>& values, std::vector<float>& restored) {
   constexpr std::uint32_t chunk = 16;

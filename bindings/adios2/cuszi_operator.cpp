@@ -95,7 +95,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   }
 
  private:
-  /// With a new context while another thread uses the operator's.
+  /// Uses a new context while another thread uses the operator's.
   template <class Call>
   std::size_t with_context(Call call) {
     const std::unique_lock<std::mutex> lock(busy_, std::try_to_lock);

@@ -23,7 +23,7 @@ cuszi_status status_of(ErrorKind kind);
 /// In cuszi_options; may be empty.
 std::string_view member_of(Setting setting);
 
-/// Who waits for the caller's stream.
+/// Whether the call or the caller waits for the caller's stream.
 enum class StreamOrder { of_call, of_caller };
 
 class PendingCalls;
@@ -48,7 +48,7 @@ struct cuszi_context {
     });
   }
 
-  /// As call(), but does not wait for pending calls.
+  /// Like call(), but does not wait for pending calls.
   template <class Work>
   cuszi_status call_beside_pending(const Work& work) noexcept {
     const cuszi::IeeeArithmetic arithmetic;

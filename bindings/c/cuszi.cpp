@@ -155,7 +155,7 @@ std::string warning_of(const std::vector<FillWarning>& warnings, bool strict) {
   return warning;
 }
 
-/// As above, with the target.
+/// Includes a missed target.
 std::string warning_of(const TargetArchive& made, const std::optional<Target>& target,
                        bool strict) {
   const std::string warning = warning_of(made.result.warnings, strict);
@@ -309,7 +309,7 @@ ByteCount value_bytes(const cuszi_compression& member) {
 }
 ByteCount value_bytes(const cuszi_decompression& member) { return member.capacity; }
 
-/// Of members in host memory. Throws for one that fails by itself.
+/// Work of a member in host memory. Throws if its options are invalid.
 Workload work_of(const cuszi_compression& member, const cuszi_options* of_call) {
   const cuszi_options options = read_options(member.options != nullptr ? member.options : of_call);
   return work_on(value_bytes(member), checked_settings(options), options.verify != 0);

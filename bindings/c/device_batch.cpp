@@ -111,7 +111,7 @@ ByteCount work_bytes(const ArchiveOfBatch& archive) {
   return archive.value_bytes() * (archive.is_on_host ? 4 : 1);
 }
 
-/// With indices in the batch.
+/// Members with their indices in the batch.
 template <class Joint>
 struct Joined {
   std::vector<Joint> members;

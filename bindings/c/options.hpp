@@ -15,7 +15,7 @@ namespace cuszi::api {
 /// Completes older, shorter versions; refuses longer ones.
 cuszi_options read_options(const cuszi_options* options);
 
-/// As field_settings(); 0 is no bound if zfp's mode needs none.
+/// field_settings(), where 0 is no bound if zfp's mode needs none.
 FieldSettings checked_settings(const cuszi_options& options);
 
 /// `options` may be of an older version.

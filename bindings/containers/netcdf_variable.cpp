@@ -22,7 +22,7 @@ bool has_attribute(int group, int variable, const char* name) {
   return ::nc_inq_attid(group, variable, name, nullptr) == NC_NOERR;
 }
 
-/// Of unwritten values.
+/// Adds the fill value of unwritten points.
 void add_fill_mode(int group, int id, Variable& variable) {
   int no_fill = 0;
   double as_double = 0;

@@ -10,16 +10,16 @@ namespace cuszi::hdf5 {
 /// Settings of a dataset's chunks, stored as the dataset's filter parameters. Doubles and extents
 /// take two numbers, lower half first.
 ///
-/// | numbers | content |
-/// | --- | --- |
-/// | 0 | version of this list: 1 |
-/// | 1, 2 | bound, a double |
-/// | 3 | preset (cuszi_preset), plus 256 if strict, plus the mode: 0 absolute, 512 CUSZI_PWREL,
-/// 1024 CUSZI_ABS_OR_PWREL, 2048 CUSZI_ABS_AND_PWREL | | 4 | 1 for f64, else 0; plus 2 for
-/// big-endian | | 5 | rank | | 6 ... 13 | chunk extents, slowest first | | 14 | number of fill
-/// values, plus 256 times the number of isovalues | | 15, 16 ... | fill values, doubles; two zeros
-/// if none | | then | isovalues, doubles | | last two | share of each value, a double, in modes of
-/// two bounds |
+///     0         version of this list: 1
+///     1, 2      bound, a double
+///     3         preset (cuszi_preset), plus 256 if strict, plus the mode: 0 absolute,
+///               512 CUSZI_PWREL, 1024 CUSZI_ABS_OR_PWREL, 2048 CUSZI_ABS_AND_PWREL
+///     4         1 for f64, else 0; plus 2 for big-endian
+///     5         rank
+///     6 to 13   chunk extents, slowest first
+///     14        number of fill values, plus 256 times the number of isovalues
+///     from 15   fill values, doubles, two zeros if none; then isovalues, doubles
+///     last two  share of each value, a double, in modes of two bounds
 ///
 /// Users give the first three or four numbers, then the share if the mode has one, then at most one
 /// fill value, or the whole list; the dataset gives the rest and adds its own fill values. Other

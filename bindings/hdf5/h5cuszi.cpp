@@ -225,7 +225,7 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
   return cuszi_field_bytes(&settings.field) != 0;
 }
 
-/// Of a new dataset.
+/// Sets the parameters of a new dataset.
 herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
   // HDF5 ignores can_apply() for optional filters.
   if (!is_field(caller, type) || !is_first(caller, properties)) return -1;

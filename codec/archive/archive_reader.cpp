@@ -107,7 +107,7 @@ ByteSource& ArchiveReader::begin(ByteSource& source) {
   return *whole_;
 }
 
-/// Of a single whole member, keeps nothing.
+/// Keeps nothing if there is a single whole member.
 void ArchiveReader::find_members() {
   const ByteCount size = source_.size().value();
   std::vector<ArchiveMember> members = members_from_end(source_);

@@ -69,7 +69,7 @@ class ArchiveReader {
   /// One line; empty without unfinished bytes.
   std::string unfinished_warning() const;
 
-  /// Of all members.
+  /// Headers of all members.
   ByteCount header_bytes() const { return header_bytes_; }
   std::uint64_t frames() const { return header_.plan.frames(); }
 

@@ -39,7 +39,7 @@ class FieldSource {
   /// Promises to read each frame once, so that take() may move it.
   void use_once() { is_used_once_ = true; }
 
-  /// As frame(), with ownership if possible.
+  /// frame() with ownership, if possible.
   FrameValues take(std::uint64_t i);
 
   /// Frame `i` in device memory; empty if it is not there.

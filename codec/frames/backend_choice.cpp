@@ -31,7 +31,7 @@ void require_bitcomp() {}
 
 #endif
 
-/// Of one CPU thread, in bytes a second.
+/// Speed of one CPU thread in bytes a second.
 struct CpuSpeed {
   double compress;
   double restore;

@@ -71,7 +71,7 @@ class FrameTicket {
     pass(step);
   }
 
-  /// As in_order(), but repeats the step of a handed-over frame, beside later ones.
+  /// Like in_order(), but repeats the step of a handed-over frame, beside later ones.
   template <class Work>
   void again_in_order(FrameStep step, const Work& work) const {
     await(step);

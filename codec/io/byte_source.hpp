@@ -28,7 +28,7 @@ class ByteSource {
   /// Total size; nullopt for a pipe.
   virtual std::optional<ByteCount> size() const = 0;
 
-  /// As read(), from `offset`. Thread-safe. Requires a known size.
+  /// Reads from `offset`. Thread-safe. Requires a known size.
   virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
 
   /// Whether reading ahead in a thread pays.

@@ -67,7 +67,7 @@ FieldSettings with_choices(const Method& method, FieldSettings settings) {
   return settings;
 }
 
-/// Of the first frame.
+/// Method of the first frame.
 std::optional<Method> method_in(Bytes archive) {
   MemorySource source(archive);
   ArchiveReader reader(source);

@@ -49,7 +49,7 @@ inline std::optional<double> own_bound(const PredictorConfig& predictor) {
   return has_own ? std::optional(no_bound) : std::nullopt;
 }
 
-/// As in cuszi_option.
+/// The words of cuszi_option.
 inline constexpr const char* mode_words = "rel|abs|pwrel|abs-or-pwrel|abs-and-pwrel";
 
 constexpr std::string_view name_of(ErrorMode mode) {

@@ -11,7 +11,7 @@
 
 namespace cuszi {
 
-// With a label (the user's name of the option), throws a one-line UsageError with label, text and
+// Given a label (the user's name of the option), throws a one-line UsageError with label, text and
 // what is accepted.
 
 /// The text as a number; nullopt if it is not entirely one.

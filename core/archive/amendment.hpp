@@ -29,7 +29,7 @@ struct Amendment {
 /// Upper limit of an amendment's bytes beside the base, the inner frames and the exact values.
 inline constexpr ByteCount most_amendment_bytes = 1024;
 
-/// With prefix and hash.
+/// Includes prefix and hash.
 std::vector<std::byte> write_amended_header(const Amendment& amendment);
 
 /// Reads a header, without its prefix. Returns nullopt if it is not an amended archive's. Throws

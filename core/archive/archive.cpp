@@ -13,7 +13,7 @@ namespace cuszi {
 
 namespace {
 
-/// As in PNG: a byte that is not ASCII, the name, and line ends that text-mode transfers change.
+/// Like PNG's: a byte that is not ASCII, the name, and line ends that text-mode transfers change.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'C', 'U', 'S', 'Z', 'I', '\r', '\n'};
 constexpr std::uint32_t footer_magic = 0x5A535543;  // "CUSZ"
 constexpr std::string_view amended_name = "amended";

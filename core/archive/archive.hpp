@@ -37,10 +37,10 @@ inline constexpr std::uint16_t format_version = 1;
 /// The prefix: magic, version and the header's size.
 inline constexpr ByteCount archive_prefix_bytes = 12;
 
-/// Of a header with its prefix.
+/// Limit of a header with its prefix.
 inline constexpr ByteCount most_header_bytes = 512;
 
-/// With prefix and hash.
+/// Includes prefix and hash.
 std::vector<std::byte> write_archive_header(const ArchiveHeader& header);
 
 /// Feature bits of an archive that readers must know; the header names each.
@@ -58,7 +58,7 @@ std::vector<std::byte> write_header(Bytes body);
 Bytes read_header_body(Bytes bytes);
 
 bool begins_archive(Bytes bytes);
-/// As begins_archive(), of a file's first bytes, which may be fewer than the magic.
+/// begins_archive() for a file's first bytes, which may be fewer than the magic.
 bool may_begin_archive(Bytes bytes);
 
 /// Returns the size of the header that follows. Throws ArchiveError if this is not an archive.

@@ -140,7 +140,7 @@ bool can_be_frames(ByteCount bytes, std::uint64_t frames, ByteCount value_bytes)
 
 inline constexpr ByteCount frame_prefix_bytes = 8;
 
-/// With prefix and hash.
+/// Includes prefix and hash.
 std::vector<std::byte> write_frame_header(const FrameHeader& header);
 
 /// Returns the size of the header that follows. Throws ArchiveError.

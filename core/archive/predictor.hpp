@@ -32,7 +32,7 @@ namespace cuszi {
 /// 0, and `codes_missing_points`: whether missing points have codes. Each backend implements
 /// predict_quantise() and reconstruct() (frame_work.hpp).
 ///
-/// With its own coder, it makes and reads whole sections, with CoderId::none. Each backend
+/// If it has its own coder, it makes and reads whole sections, with CoderId::none. Each backend
 /// implements (with a Work& in front on a device)
 ///
 ///     template <class T>

@@ -73,7 +73,7 @@ ByteCount cell_bytes(const CellsParams& params, const Extents3& extents) {
          (cell_codes * sizeof(std::int16_t) + tile_blocks);
 }
 
-/// Of all levels as decoded and as magnitudes for contexts, and of the current pass.
+/// Memory for the codes of all levels, their magnitudes for contexts, and the current pass.
 ByteCount code_bytes(const FrameShape& shape, const FrameHeader& header,
                      const FramePreview& preview) {
   constexpr ByteCount code = sizeof(QuantCode);

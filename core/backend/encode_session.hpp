@@ -158,7 +158,7 @@ class EncodeSession {
   virtual std::vector<double> sampled_values() = 0;
   /// The background of `cells`, of these values.
   virtual double background() { return background_of(sampled_values()); }
-  /// Of sampled values, without a scan.
+  /// Range of sampled magnitudes, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Includes missing points. Compares the low bits of `bits`.
   virtual std::uint64_t count_bits(std::uint64_t bits) = 0;
@@ -170,7 +170,7 @@ class EncodeSession {
   /// Bit i % 64 of word i / 64: point i counts as missing, with its value in mask(). The scanned
   /// range remains.
   virtual void keep_points(std::span<const std::uint64_t> points) = 0;
-  /// Of transformed points, in host memory.
+  /// Signs of transformed points, in host memory.
   virtual PointBits signs() = 0;
 
   /// The session must outlive them. Throws DeviceError if unsupported.

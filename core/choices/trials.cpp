@@ -39,7 +39,7 @@ struct Trial {
   std::uint64_t bytes;
 };
 
-/// With the half step of `other`, or one that suits common values. Tokens make a large radius free.
+/// Uses the half step of `other`, or one for common values. Tokens make a large radius free.
 LorenzoParams lorenzo_like(const MultilevelParams& other, const Background& background,
                            const Dims& dims) {
   LorenzoParams params = LorenzoParams::draft({}, dims.as_3d());

@@ -188,7 +188,7 @@ HuffmanDecoder::HuffmanDecoder(const CanonicalCode& code)
       std::fill_n(table_.begin() + at, std::size_t{1} << free_bits, entry);
     }
   }
-  // With a lone symbol, the unused bit pattern decodes as that symbol too.
+  // If there is one symbol, the unused bit pattern decodes as that symbol too.
   if (code.symbols.size() == 1)
     std::fill(table_.begin(), table_.end(), DecodedSymbol{code.symbols[0], 1});
 }

@@ -93,7 +93,7 @@ PointBits coded_form(const std::vector<std::uint64_t>& words, const Dims& dims);
 /// Throws ArchiveError if positions are out of range.
 std::vector<std::uint64_t> all_words(const PointBits& bits, const Dims& dims);
 
-/// As one section.
+/// Encodes one section.
 std::vector<std::byte> encode_bits(const PointBits& bits, const ForEach& for_each);
 /// Inverse of encode_bits(). Throws ArchiveError. Gaps end with a complete varint; their range is
 /// not verified.

@@ -65,7 +65,7 @@ struct ValueGrid {
     return static_cast<T>(steps * width);
   }
 
-  /// With a margin below most_steps.
+  /// Whether all values are below most_steps, with a margin.
   template <class T>
   bool are_small(std::span<const T> values) const {
     using Bits = BitsOf<T>;

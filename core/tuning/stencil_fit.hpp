@@ -79,7 +79,7 @@ CUSZI_HD inline void add_noise(const Stencil& stencil, double noise, unsigned ro
   equations.at(row, row) += noise / stencil.taps_of(row + 1);
 }
 
-/// As stored.
+/// The coefficient as stored.
 CUSZI_HD inline std::int16_t coefficient_of(double share) {
   const double scaled = clamp_to(share * (1 << coefficient_bits), -16000.0, 16000.0);
   return static_cast<std::int16_t>(round_half_even(scaled));

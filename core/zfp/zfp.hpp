@@ -60,8 +60,8 @@ struct ZfpType {
 
 CUSZI_HD constexpr int zfp_block_values(int rank) { return 1 << (2 * rank); }
 
-/// What is invalid, or nullopt. Valid: min_bits <= max_bits <= most_bits, 1 to 64 planes, max_bits
-/// for a block's head, and only defaults if reversible.
+/// Describes what is invalid, if anything. Valid: min_bits <= max_bits <= most_bits, 1 to 64
+/// planes, max_bits for a block's head, and only defaults if reversible.
 std::optional<std::string> zfp_fault(const ZfpParams& params, int head_bits);
 
 template <class T>

@@ -11,7 +11,7 @@ namespace cuszi::cpu {
 /// Both fields are of `dtype` and equal size. Independent of the number of threads.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const ValueBound& bound);
-/// With Quality::max_of_bound.
+/// Includes Quality::max_of_bound.
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const PointBounds& bounds);
 

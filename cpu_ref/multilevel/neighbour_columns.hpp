@@ -67,7 +67,7 @@ class NeighbourColumns {
       last[side] = kind == ColumnKind::between_slices || all == 1 ? last[0] : last[-side];
       return;
     }
-    // As far_value().
+    // Like far_value().
     if (all < 2) return;
     last[side] = all == 2 ? after_two(last[0], last[-side])
                           : after_three(last[0], last[-side], last[-2 * side]);

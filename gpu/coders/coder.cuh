@@ -60,7 +60,7 @@ using PendingSymbols = std::function<void(std::span<QuantCode> symbols)>;
 /// ArchiveError.
 PendingSymbols start_decoding(DeviceContext& gpu, const CoderParams& params,
                               const Sections& sections, std::uint64_t points);
-/// As start_decoding(), but synchronises and decodes.
+/// Like start_decoding(), but synchronises and decodes.
 void decode_symbols(DeviceContext& gpu, const CoderParams& params, const Sections& sections,
                     std::span<QuantCode> symbols, std::uint64_t points);
 

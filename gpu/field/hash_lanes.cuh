@@ -146,7 +146,7 @@ __device__ inline unsigned scaled_words(unsigned length) {
   return length / hash_stripe * hash_lanes;
 }
 
-/// With the first scaled_words() already multiplied by prime2, which shortens the chain of
+/// The first scaled_words() are already multiplied by prime2, which shortens the chain of
 /// dependent steps.
 __device__ inline std::uint64_t xxh64_of_scaled(const std::uint64_t* words, unsigned length) {
   const unsigned lane = threadIdx.x % hash_lanes;

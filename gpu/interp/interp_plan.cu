@@ -22,7 +22,7 @@ void append_points(const InterpPlan& plan, const Extents32& first, const Extents
   }
 }
 
-/// Of a complete closed box.
+/// Sets the size of a complete closed box.
 void set_size(const InterpParams& params, InterpPlan& plan) {
   unsigned shift = 0;
   for (unsigned axis = 3; axis-- > 0;) {

@@ -31,7 +31,7 @@ __device__ Slopes<ValueAt<Values>> inner_slopes(const DeviceClass<T>& view, cons
   return sums.slopes();
 }
 
-/// Of inner points.
+/// Sums for inner points.
 template <unsigned count, class T>
 __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
                                                  const DeviceClass<T>& view,
@@ -58,7 +58,7 @@ __device__ Spots<std::int32_t, count> inner_sums(const LevelArray<T>& array,
   return sums;
 }
 
-/// Of a point at a border.
+/// Sum for a point at a border.
 template <class T>
 __device__ std::int32_t border_sum(const LevelArray<T>& array, const DeviceClass<T>& view,
                                    const FeatureWeights& weights, const Index4& at) {

@@ -163,7 +163,7 @@ class CubePoints {
   }
 
  private:
-  /// With replacements outside the array.
+  /// Values along a line, with replacements outside the array.
   struct Line {
     T low;
     T high;

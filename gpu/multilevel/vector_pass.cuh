@@ -226,7 +226,7 @@ class VectorPlace {
   __device__ std::uint32_t x_step() const {
     return 2 * static_cast<std::uint32_t>(pass_.array.layout.original_strides[3]);
   }
-  /// Of the first element.
+  /// Code position of the first element.
   __device__ std::uint64_t code_position(int plane) const {
     return code_ + code_step_ * static_cast<unsigned>(plane);
   }

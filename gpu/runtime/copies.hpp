@@ -80,7 +80,7 @@ T* upload(DeviceContext& gpu, const T* values, ByteCount count) {
   copy_pinned(gpu, memory, stage(gpu, values, count), count);
   return memory;
 }
-/// As above, with the copies of `list`.
+/// Uploads with the copies of `list`.
 template <class T>
 T* upload(DeviceContext& gpu, const T* values, ByteCount count, CopyList& list) {
   T* const memory = gpu.take<T>(count);

@@ -127,7 +127,7 @@ class MultilevelDecoder final : public PassDecoder {
   void upload_weights() {
     RememberedWeights remembered;
     std::vector<ContextWeights> all;
-    // What is coded may go on behind the passes that a preview shows.
+    // More passes may be coded than a preview shows.
     const int passes = std::min(static_cast<int>(coded_.size()), frame_->passes());
     for (int pass = 0; pass < passes; ++pass) {
       first_weights_.push_back(all.size());

@@ -126,7 +126,7 @@ __device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, Share
   total.include(static_cast<double>(all.min), static_cast<double>(all.max));
 }
 
-/// As bits.
+/// A bit for each negative point.
 template <class T>
 __device__ std::uint32_t negative_points(const T (&values)[lane_points]) {
   std::uint32_t negative = 0;

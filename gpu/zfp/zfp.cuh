@@ -7,7 +7,7 @@
 
 namespace cuszi::gpu {
 
-/// As in cpu_ref/zfp/zfp.hpp, on the device, in 64-bit words.
+/// A stream on the device, in 64-bit words, like cpu_ref/zfp/zfp.hpp's.
 struct ZfpStream {
   const std::uint64_t* words = nullptr;
   BitCount bits = 0;

@@ -63,7 +63,7 @@ def require_floats(dtype: np.dtype[Any]) -> None:
 
 
 def merged_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """That of a field of at most four axes: axes of extent 1 left out, the slowest merged."""
+    """The shape with at most four axes: axes of extent 1 left out, the slowest merged."""
     extents = [extent for extent in shape if extent != 1] or [1]
     while len(extents) > MAX_RANK:
         extents[:2] = [extents[0] * extents[1]]
@@ -82,7 +82,7 @@ def _field(memory: _memory.Memory) -> _library.Field:
 
 
 def _warn(options: Options) -> None:
-    """Of what makes the last archive useless."""
+    """Warn of what makes the last archive useless."""
     text = _library.last_warning()
     if text:
         missed = _library.reached() < options.bound  # false for NaN
@@ -353,7 +353,7 @@ def append(path: str | os.PathLike[str], a: npt.ArrayLike | DeviceArray, **optio
 
 
 def _of_rank(a: Any, rank: int) -> Any:
-    """With the slowest axis if only that lacks."""
+    """Add the slowest axis if only that is missing."""
     if not hasattr(a, "ndim"):
         a = np.asarray(a)
     return a[None] if a.ndim + 1 == rank else a
@@ -371,7 +371,7 @@ def _beginning(path: str | os.PathLike[str]) -> bytes:
 
 
 def _bound_of(known: Info) -> dict[str, float]:
-    """As keywords of ``compress``."""
+    """The bound as keywords of ``compress``."""
     if known.mode == "pw_rel":
         return {"pw_rel": known.bound_asked}
     if known.mode in ("abs_or_pw_rel", "abs_and_pw_rel"):

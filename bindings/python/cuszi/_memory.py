@@ -121,7 +121,7 @@ def _of_device_array(array: Any, stream: int | None = None) -> Memory:
 
 
 def of_values(array: Any, stream: int | None = None) -> Memory:
-    """Of an array to be read; what is not contiguous or not in the machine's byte order is copied."""
+    """Memory of an array to be read; what is not contiguous or not in the machine's byte order is copied."""
     if is_on_device(array):
         return _of_device_array(array, stream)
     values = np.asarray(array)
@@ -130,7 +130,7 @@ def of_values(array: Any, stream: int | None = None) -> Memory:
 
 
 def of_bytes(data: Any) -> Memory:
-    """Of an archive: anything with a buffer, or an array of bytes on a device, whose headers are
+    """Memory of an archive: anything with a buffer, or an array of bytes on a device, whose headers are
     copied by the default stream."""
     if is_on_device(data):
         return _of_device_array(data)
@@ -174,7 +174,7 @@ def _of_output(out: Any, stream: int | None) -> Memory:
 
 
 def of_archive_output(out: Any, stream: int | None = None) -> Memory:
-    """Of memory to be filled with an archive, which is not copied."""
+    """Memory to be filled with an archive, which is not copied."""
     memory = _of_output(out, stream)
     _require(memory, None, (np.dtype("u1"), np.dtype("i1")))
     return memory
@@ -182,7 +182,7 @@ def of_archive_output(out: Any, stream: int | None = None) -> Memory:
 
 def of_field_output(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any],
                     stream: int | None = None) -> Memory:
-    """Of an array to be filled with the values of a field, which is not copied."""
+    """Memory of an array to be filled with a field, which is not copied."""
     memory = _of_output(out, stream)
     _require(memory, shape, (dtype,))
     return memory

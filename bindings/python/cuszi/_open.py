@@ -60,7 +60,7 @@ class _Ranges:
         return known
 
     def _known(self, offset: int, count: int) -> bytes:
-        """As many of the first of these bytes as blocks hold."""
+        """The known bytes from ``offset`` up to the first unknown block."""
         data = b""
         while len(data) < count and (block := self._blocks.get((offset + len(data)) // _BLOCK)) is not None:
             at = (offset + len(data)) % _BLOCK
@@ -83,7 +83,7 @@ class _Ranges:
 
 
 class _Indices(NamedTuple):
-    """Of an axis: every ``step``-th from ``first`` to before ``end``."""
+    """Indices of an axis: every ``step``-th from ``first`` to before ``end``."""
 
     first: int
     end: int

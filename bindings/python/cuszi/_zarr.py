@@ -194,7 +194,7 @@ _OF_DEVICE = ThreadPoolExecutor(2, "cuszi")
 
 
 def _threads(prototype: Any) -> ThreadPoolExecutor | None:
-    """Those of the event loop for values on the host."""
+    """The pool for values on a device; None, the event loop's own, for the host."""
     nothing = prototype.nd_buffer.empty((0,), np.dtype("f4")).as_ndarray_like()
     return _OF_DEVICE if is_on_device(nothing) else None
 
