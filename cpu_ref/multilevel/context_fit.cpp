@@ -79,10 +79,8 @@ class SampleColumns {
 
   ContextSums sums(const FeatureWeights& before) const {
     ColumnSums found;
-    with_vectors([&](auto vectors) {
-      for (std::size_t first = 0; first < points_; first += chunk) {
-        add_chunk<decltype(vectors)::has_fma>(before, first, found);
-      }
+    with_wide_vectors([&] {
+      for (std::size_t first = 0; first < points_; first += chunk) add_chunk(before, first, found);
     });
     ContextSums sums;
     for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -118,16 +116,14 @@ class SampleColumns {
  private:
   static constexpr std::size_t chunk = 256;  ///< points per iteration
   static constexpr std::size_t most_rows = feature_count + 1;
-  static constexpr std::size_t tile = 4;  ///< columns with sums in registers
-  static constexpr std::size_t stride = most_rows + tile;
 
   // Weights have 26 bits, products of features at most 24. Summing the halves of weights separately
   // keeps sums over 2^14 points exact in doubles, which multiply faster than 64-bit integers.
   static constexpr int half = 1 << 13;
 
   struct ColumnSums {
-    double high[most_rows][stride] = {};
-    double low[most_rows][stride] = {};
+    double high[most_rows][most_rows] = {};
+    double low[most_rows][most_rows] = {};
 
     std::int64_t sum(std::size_t i, std::size_t j) const {
       return static_cast<std::int64_t>(high[i][j]) * half + static_cast<std::int64_t>(low[i][j]);
@@ -146,15 +142,13 @@ class SampleColumns {
     }
   }
 
-  template <bool has_fma>
   void add_chunk(const FeatureWeights& before, std::size_t first, ColumnSums& found) const {
     const std::size_t count = std::min(chunk, points_ - first);
-    double rows[stride][chunk];
-    for (std::size_t i = 0; i <= used_.size() + tile - 1; ++i) {
-      const std::size_t filled = i <= used_.size() ? count : 0;
-      const std::int32_t* const column = columns_.data() + (filled != 0 ? i : 0) * points_ + first;
-      for (std::size_t k = 0; k < filled; ++k) rows[i][k] = column[k];
-      std::fill(rows[i] + filled, rows[i] + chunk, 0.0);
+    double rows[most_rows][chunk];
+    for (std::size_t i = 0; i <= used_.size(); ++i) {
+      const std::int32_t* const column = columns_.data() + i * points_ + first;
+      for (std::size_t k = 0; k < count; ++k) rows[i][k] = column[k];
+      std::fill(rows[i] + count, rows[i] + chunk, 0.0);
     }
     std::int32_t estimates[chunk];
     estimate(before, first, estimates);
@@ -168,44 +162,19 @@ class SampleColumns {
       low[k] = weight - halves * half;
     }
     for (std::size_t i = 0; i < used_.size(); ++i) {
-      double of_high[chunk];
-      double of_low[chunk];
-      for (std::size_t k = 0; k < chunk; ++k) {
-        of_high[k] = high[k] * rows[i][k];
-        of_low[k] = low[k] * rows[i][k];
-      }
-      for (std::size_t j = i; j <= used_.size(); j += tile) {
-        add_tile<has_fma>(of_high, rows + j, found.high[i] + j);
-        add_tile<has_fma>(of_low, rows + j, found.low[i] + j);
+      for (std::size_t j = i; j <= used_.size(); ++j) {
+        double of_high = 0;
+        double of_low = 0;
+#pragma omp simd reduction(+ : of_high, of_low)
+        for (std::size_t k = 0; k < chunk; ++k) {
+          const double product = rows[i][k] * rows[j][k];
+          of_high += high[k] * product;
+          of_low += low[k] * product;
+        }
+        found.high[i][j] += of_high;
+        found.low[i][j] += of_low;
       }
     }
-  }
-
-  template <bool has_fma>
-  static void add_tile(const double* column, const double (*others)[chunk], double* sums) {
-    static_assert(tile == 4);
-    double a = 0;
-    double b = 0;
-    double c = 0;
-    double d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
-    for (std::size_t k = 0; k < chunk; ++k) {
-      a = product_and_sum<has_fma>(column[k], others[0][k], a);
-      b = product_and_sum<has_fma>(column[k], others[1][k], b);
-      c = product_and_sum<has_fma>(column[k], others[2][k], c);
-      d = product_and_sum<has_fma>(column[k], others[3][k], d);
-    }
-    sums[0] += a;
-    sums[1] += b;
-    sums[2] += c;
-    sums[3] += d;
-  }
-
-  /// Exact either way.
-  template <bool has_fma>
-  static double product_and_sum(double a, double b, double sum) {
-    if constexpr (has_fma) return __builtin_fma(a, b, sum);
-    return sum + a * b;
   }
 
   const ContextSample& sample_;
