@@ -156,7 +156,7 @@ class SampleColumns {
     double low[chunk];
 #pragma omp simd
     for (std::size_t k = 0; k < chunk; ++k) {
-      const std::int32_t weight = context_fit_weight_by_doubles(estimates[k]);
+      const auto weight = static_cast<std::int32_t>(context_fit_weight(estimates[k]));
       const std::int32_t halves = weight / half;
       high[k] = halves;
       low[k] = weight - halves * half;
