@@ -5,6 +5,7 @@
 #include "core/base/bit_width.hpp"
 #include "core/base/hd.hpp"
 #include "core/cells/grid.hpp"
+#include "core/coders/symbol_tables.hpp"
 
 namespace cuszi {
 
@@ -87,10 +88,8 @@ CUSZI_HD inline std::uint32_t context_of_block(int rank, const std::uint8_t* til
 // Tokens of codes: those up to magnitude 15 have one each; larger ones share one by half octaves of
 // their magnitude, and raw bits tell the rest and the sign.
 
-inline constexpr int most_small_code = 15;
-inline constexpr std::uint32_t small_tokens = 2 * most_small_code + 1;
+inline constexpr int most_small_code = small_tokens / 2;
 inline constexpr std::uint32_t cell_tokens = 53;
-inline constexpr std::uint32_t token_places = 64;  ///< in tables
 inline constexpr std::uint32_t class_places = 32;
 
 struct CellToken {

@@ -5,6 +5,7 @@
 #include "core/cells/blocks.hpp"
 #include "core/cells/grid.hpp"
 #include "core/coders/ans_slots.hpp"
+#include "core/coders/symbol_tables.hpp"
 
 namespace cuszi {
 
@@ -14,28 +15,6 @@ namespace cuszi {
 // by zeros to 4 bytes. In a step every lane that has symbols left takes one, then lanes of states
 // below 2^16 take a word each; then lanes whose token has raw bits take those, and again words.
 // Every lane ends in state 2^16.
-
-inline constexpr int cells_probability_bits = 11;
-inline constexpr std::uint32_t cells_probability_one = 1U << cells_probability_bits;
-
-/// What an encoder needs to know of a symbol.
-struct CellShare {
-  std::uint32_t frequency;
-  std::uint32_t first;  ///< the sum of the frequencies of symbols before
-
-  CUSZI_HD bool spills(std::uint32_t state) const {
-    return state >= std::uint64_t{frequency} << (32 - cells_probability_bits);
-  }
-  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
-    return ((state / frequency) << cells_probability_bits) + state % frequency + first;
-  }
-};
-
-/// The state after its lowest bits, which stand for a symbol with this share, were taken.
-CUSZI_HD inline std::uint32_t without_symbol(std::uint32_t state, const CellShare& share) {
-  return share.frequency * (state >> cells_probability_bits) +
-         (state & (cells_probability_one - 1)) - share.first;
-}
 
 /// How the tiles of a frame are divided among the lanes that code the classes of a pass: each has a
 /// run of successive tiles, and codes their blocks one after the other. Runs of small frames are

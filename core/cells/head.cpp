@@ -30,80 +30,6 @@ void for_each_table(Tables& tables, const F& f) {
   for (int i = 0; i < class_count; ++i) f(tables.classes[i], default_tables().classes[i], false);
 }
 
-void write_table(const CellTable& table, bool is_of_codes, BitWriter& out) {
-  out.put(table.is_default ? 1 : 0, 1);
-  if (table.is_default) return;
-  std::uint32_t last = 0;
-  for_each_written(table.frequencies, table.rest, is_of_codes,
-                   [&](std::uint32_t symbol, unsigned, unsigned) { last = symbol; });
-  if (!is_of_codes) out.put(table.rest, table_symbol_bits);
-  out.put(last, table_symbol_bits);
-  for_each_written(
-      table.frequencies, table.rest, is_of_codes,
-      [&](std::uint32_t symbol, unsigned before, unsigned width) {
-        const int ones = ones_of_width(before, width);
-        out.put((1U << ones) - 1, ones);
-        out.put(ones < most_width_ones ? 0 : width, ones < most_width_ones ? 1 : table_width_bits);
-        const int bits = mantissa_bits_of(width);
-        if (bits == 0) return;
-        const unsigned mantissa = table.frequencies[symbol] >> (static_cast<int>(width) - 1 - bits);
-        out.put(mantissa & ((1U << bits) - 1), bits);
-      });
-}
-
-unsigned read_width(BitReader& in, unsigned before) {
-  int ones = 0;
-  while (ones < most_width_ones && in.get(1) != 0) ++ones;
-  const unsigned width = ones < most_width_ones ? width_of_ones(before, ones)
-                                                : static_cast<unsigned>(in.get(table_width_bits));
-  if (width > cells_probability_bits)
-    throw ArchiveError("a frequency of a table of `cells` is too large");
-  return width;
-}
-
-CellTable read_table(BitReader& in, const CellTable& defaults, bool is_of_codes) {
-  if (in.get(1) != 0) return defaults;
-  CellTable table{};
-  if (!is_of_codes) table.rest = static_cast<std::uint8_t>(in.get(table_symbol_bits));
-  const auto last = static_cast<std::uint32_t>(in.get(table_symbol_bits));
-  const std::uint32_t symbols = is_of_codes ? cell_tokens : std::uint32_t{class_count};
-  if (table.rest >= symbols || last >= symbols)
-    throw ArchiveError("a table of `cells` has an unknown symbol");
-  unsigned width = first_width;
-  std::uint32_t sum = 0;
-  for (std::uint32_t i = 0; i <= last; ++i) {
-    if (i == table.rest || (is_of_codes && is_mirrored(i))) continue;
-    width = read_width(in, width);
-    if (width == 0) continue;
-    const int bits = mantissa_bits_of(width);
-    const auto mantissa = static_cast<std::uint32_t>((1U << bits) | in.get(bits));
-    const std::uint32_t frequency = mantissa << (static_cast<int>(width) - 1 - bits);
-    const std::uint32_t alike = is_of_codes && is_mirrored(i + 1) ? 2 : 1;
-    for (std::uint32_t k = 0; k < alike; ++k)
-      table.frequencies[i + k] = static_cast<std::uint16_t>(frequency);
-    sum += alike * frequency;
-  }
-  if (sum >= cells_probability_one)
-    throw ArchiveError("the frequencies of a table of `cells` are too large");
-  table.frequencies[table.rest] = static_cast<std::uint16_t>(cells_probability_one - sum);
-  return table;
-}
-
-std::uint64_t integer_root(std::uint64_t square) {
-  std::uint64_t root = 0;
-  for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit >>= 1)
-    if ((root | bit) * (root | bit) <= square) root |= bit;
-  return root;
-}
-
-/// A share of 2^16 to a power.
-std::uint64_t power_of_share(std::uint64_t share, std::uint32_t exponent) {
-  std::uint64_t power = 1U << 16;
-  for (; exponent != 0; exponent >>= 1, share = share * share >> 16)
-    if ((exponent & 1) != 0) power = power * share >> 16;
-  return power;
-}
-
 /// The least and the largest sum of the magnitudes of a block of a class.
 struct ClassSums {
   std::uint32_t least;
@@ -119,12 +45,9 @@ struct ClassSums {
 
 /// Codes fall off by a constant share from one magnitude to the next, such that their mean is the
 /// middle of the class's. A magnitude is no larger than the sum.
-CellTable default_codes(int number) {
+SymbolTable default_codes(int number) {
   const ClassSums sums(number);
-  const std::uint64_t sum = sums.least + sums.largest;
-  constexpr std::uint64_t codes = 2 * cell_block_codes;
-  const std::uint64_t share =
-      (integer_root((codes * codes + sum * sum) << 32) - (codes << 16)) / sum;
+  const FallingCodes falling(2 * cell_block_codes, sums.least + sums.largest);
   std::uint64_t weights[token_places] = {};
   for (std::uint32_t token = 0; token < cell_tokens; ++token) {
     std::uint32_t magnitude = (token + 1) / 2;
@@ -135,15 +58,15 @@ CellTable default_codes(int number) {
     }
     if (magnitude > sums.largest) continue;
     const auto middle = static_cast<std::uint32_t>(magnitude + count / 4);
-    weights[token] = power_of_share(share, middle) * count + 1;
+    weights[token] = falling.share_of(middle) * count + 1;
   }
-  CellTable table{{}, 0, true};
+  SymbolTable table{{}, 0, true};
   fit_frequencies(weights, true, table.frequencies);
   return table;
 }
 
 /// Classes near the context are likely.
-CellTable default_classes(int context) {
+SymbolTable default_classes(int context) {
   std::uint64_t weights[token_places] = {};
   for (int number = 0; number < class_count; ++number) {
     const int distance = std::abs(number - context);
@@ -151,7 +74,7 @@ CellTable default_classes(int context) {
     for (int i = 0; i < distance; ++i) weight = weight * 3 / 8;
     weights[number] = weight + 1;
   }
-  CellTable table{{}, 0, true};
+  SymbolTable table{{}, 0, true};
   fit_frequencies(weights, false, table.frequencies);
   return table;
 }
@@ -182,7 +105,7 @@ std::vector<std::byte> CellsHead::write(int rank) const {
     out.put(static_cast<std::uint64_t>(own.second + most_weight), weight_bits);
     out.put(static_cast<std::uint64_t>(own.third + most_weight), weight_bits);
   });
-  for_each_table(tables, [&](const CellTable& table, const CellTable&, bool is_of_codes) {
+  for_each_table(tables, [&](const SymbolTable& table, const SymbolTable&, bool is_of_codes) {
     write_table(table, is_of_codes, out);
   });
   return out.take();
@@ -199,9 +122,11 @@ CellsHead CellsHead::read(Bytes bytes, int rank) {
     own.third = static_cast<std::int16_t>(static_cast<int>(in.get(weight_bits)) - most_weight);
     if (!own.is_valid()) throw ArchiveError("the weights of `cells` are out of range");
   });
-  for_each_table(head.tables, [&](CellTable& table, const CellTable& defaults, bool is_of_codes) {
-    table = read_table(in, defaults, is_of_codes);
-  });
+  for_each_table(head.tables,
+                 [&](SymbolTable& table, const SymbolTable& defaults, bool is_of_codes) {
+                   table = read_table(in, defaults, is_of_codes,
+                                      is_of_codes ? cell_tokens : std::uint32_t{class_count});
+                 });
   in.expect_end();
   return head;
 }

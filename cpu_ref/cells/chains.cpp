@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/coders/symbol_lanes.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 
@@ -14,119 +15,6 @@ namespace cuszi::cpu {
 namespace {
 
 constexpr const char* damaged = "a chain of `cells` does not end as it should";
-
-/// A symbol as the encoder puts it: the division by its frequency is a multiplication. The state is
-/// below 2^21 frequencies then, so the quotient is exact.
-struct FastShare {
-  static constexpr unsigned shift = 43;
-  std::uint64_t reciprocal = 0;
-  std::uint32_t frequency = 0;
-  std::uint32_t first = 0;
-
-  void set(std::uint32_t its_frequency, std::uint32_t its_first) {
-    frequency = its_frequency;
-    first = its_first;
-    if (frequency != 0) reciprocal = ceil_div(std::uint64_t{1} << shift, frequency);
-  }
-  std::uint32_t put(std::uint32_t state) const {
-    const auto quotient = static_cast<std::uint32_t>(state * reciprocal >> shift);
-    return (quotient << cells_probability_bits) + (state - quotient * frequency) + first;
-  }
-};
-
-using EncoderTable = std::array<FastShare, token_places>;
-
-EncoderTable encoder_table(const CellTable& table) {
-  EncoderTable shares;
-  std::uint32_t first = 0;
-  for (std::size_t i = 0; i < token_places; ++i) {
-    shares[i].set(table.frequencies[i], first);
-    first += table.frequencies[i];
-  }
-  return shares;
-}
-
-/// By the lowest bits of a state: symbol, frequency, and the place within it.
-using DecoderTable = std::array<std::uint32_t, cells_probability_one>;
-
-DecoderTable decoder_table(const CellTable& table) {
-  DecoderTable entries;
-  std::size_t at = 0;
-  for (std::uint32_t symbol = 0; symbol < token_places; ++symbol) {
-    const std::uint32_t frequency = table.frequencies[symbol];
-    for (std::uint32_t place = 0; place < frequency; ++place)
-      entries[at++] = symbol | frequency << 6 | place << 18;
-  }
-  return entries;
-}
-std::uint32_t take(std::uint32_t state, std::uint32_t entry) {
-  return (entry >> 6 & 0xFFFU) * (state >> cells_probability_bits) + (entry >> 18);
-}
-
-/// The words of a segment, from the last to the first.
-class WordsBackwards {
- public:
-  explicit WordsBackwards(std::size_t most) : words_(most), at_(most) {}
-
-  /// Puts the low half of a state if it spills. Whether it does is no branch: none could predict
-  /// it.
-  void spill(bool spills, std::uint32_t& state) {
-    const std::uint32_t spilled = spills ? 1 : 0;
-    words_[at_ - 1] = static_cast<std::uint16_t>(state);
-    at_ -= spilled;
-    state >>= 16 * spilled;
-  }
-
-  std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
-    const Bytes words = std::as_bytes(std::span(words_).subspan(at_));
-    const Bytes first = std::as_bytes(states);
-    std::vector<std::byte> bytes(first.begin(), first.end());
-    bytes.insert(bytes.end(), words.begin(), words.end());
-    bytes.resize(ceil_div(bytes.size(), 4) * 4);
-    return bytes;
-  }
-
- private:
-  std::vector<std::uint16_t> words_;
-  std::size_t at_;
-};
-
-/// The states of a segment's lanes and the words behind them, padded by those of a step.
-class SegmentWords {
- public:
-  SegmentWords(Bytes segment, std::uint32_t lanes) {
-    if (segment.size() % 4 != 0 || segment.size() < 4 * lanes) throw ArchiveError(damaged);
-    std::fill(std::begin(states), std::end(states), lane_start);
-    std::memcpy(states, segment.data(), 4 * lanes);
-    const Bytes rest = segment.subspan(4 * lanes);
-    count_ = rest.size() / 2;
-    words_.resize(count_ + 2 * most_lanes + 1);
-    std::memcpy(words_.data(), rest.data(), rest.size());
-  }
-
-  void refill(std::uint32_t& state) {
-    const std::uint32_t taken = needs_refill(state) ? 1 : 0;
-    state = state << 16 * taken | (words_[at_] & (0U - taken));
-    at_ += taken;
-  }
-  /// After each step.
-  void check() const {
-    if (at_ > count_) throw ArchiveError(damaged);
-  }
-  void check_end() const {
-    const bool is_padded = at_ + 1 == count_ && words_[at_] == 0 && at_ % 2 != 0;
-    bool ends = at_ == count_ || is_padded;
-    for (const std::uint32_t state : states) ends &= state == lane_start;
-    if (!ends) throw ArchiveError(damaged);
-  }
-
-  std::uint32_t states[most_lanes];
-
- private:
-  std::vector<std::uint16_t> words_;
-  std::size_t count_ = 0;
-  std::size_t at_ = 0;
-};
 
 /// The runs of tiles that a segment of classes has: every lane as many steps as it has blocks.
 struct ClassSegment {
@@ -184,8 +72,7 @@ std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSe
     for (std::uint32_t lane = segment.lanes_of_step(step); lane-- > 0;) {
       const std::uint8_t* const tile = segment.tile(all, lane, step);
       const FastShare& share = tables[contexts.of(tile, block, step < segment.blocks)][tile[block]];
-      words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
-      states[lane] = share.put(states[lane]);
+      words.put(share, states[lane]);
     }
   }
   return words.segment(std::span(states).first(segment.lanes));
@@ -200,12 +87,8 @@ void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
     const std::uint32_t lanes = segment.lanes_of_step(step);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       std::uint8_t* const tile = segment.tile(all, lane, step);
-      std::uint32_t& state = words.states[lane];
-      const std::uint32_t entry =
-          tables[contexts.of(tile, block, step < segment.blocks)][state % cells_probability_one];
-      tile[block] = static_cast<std::uint8_t>(entry % token_places);
-      state = take(state, entry);
-      words.refill(state);
+      const DecoderTable& table = tables[contexts.of(tile, block, step < segment.blocks)];
+      tile[block] = static_cast<std::uint8_t>(words.take(table, words.states[lane]));
     }
     words.check();
   }
@@ -287,9 +170,7 @@ void put_round(const CellBlocks& all, const Round& round, const std::vector<Enco
     }
     for (std::size_t lane = lanes; lane-- > 0;) {
       if ((round.coded[lane] >> i & 1) == 0) continue;
-      const FastShare& share = tables[round.classes[lane]][tokens[lane][i]];
-      words.spill(CellShare{share.frequency, share.first}.spills(states[lane]), states[lane]);
-      states[lane] = share.put(states[lane]);
+      words.put(tables[round.classes[lane]][tokens[lane][i]], states[lane]);
     }
   }
 }
@@ -331,10 +212,10 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       const std::uint32_t state = words.states[lane];
       const std::uint32_t entry =
-          entries[round.classes[lane] * cells_probability_one + state % cells_probability_one];
+          entries[round.classes[lane] * table_probability_one + state % table_probability_one];
       const bool is_coded = is_whole || (round.coded[lane] >> i & 1) != 0;
       tokens[lane] = is_coded ? entry % token_places : 0;
-      words.states[lane] = is_coded ? take(state, entry) : state;
+      words.states[lane] = is_coded ? take_symbol(state, entry) : state;
       largest = tokens[lane] > largest ? tokens[lane] : largest;
     }
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
@@ -365,35 +246,10 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
 }
 
 template <class Table, class Make>
-std::vector<Table> all_tables(const CellTable (&tables)[class_count], const Make& make) {
+std::vector<Table> all_tables(const SymbolTable (&tables)[class_count], const Make& make) {
   std::vector<Table> made(class_count);
   for (std::size_t i = 0; i < class_count; ++i) made[i] = make(tables[i]);
   return made;
-}
-
-void append(const std::vector<std::vector<std::byte>>& segments, std::vector<std::byte>& index,
-            std::vector<std::byte>& out) {
-  for (const std::vector<std::byte>& segment : segments) {
-    const auto size = static_cast<std::uint32_t>(segment.size());
-    const Bytes bytes = std::as_bytes(std::span(&size, 1));
-    index.insert(index.end(), bytes.begin(), bytes.end());
-    out.insert(out.end(), segment.begin(), segment.end());
-  }
-}
-
-/// Cuts a section into segments of the sizes that the index has from entry `first` on.
-std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
-                                Bytes section) {
-  std::vector<Bytes> segments;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::uint32_t size;
-    std::memcpy(&size, index.data() + 4 * (first + i), 4);
-    if (size > section.size()) throw ArchiveError(damaged);
-    segments.push_back(section.first(size));
-    section = section.subspan(size);
-  }
-  if (!section.empty()) throw ArchiveError(damaged);
-  return segments;
 }
 
 }  // namespace
@@ -465,8 +321,10 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
       of_codes[i] = encode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables);
     }
   });
-  append(of_classes, sections[0].bytes, sections[1].bytes);
-  append(of_codes, sections[0].bytes, sections[2].bytes);
+  for (const auto& segment : of_classes)
+    append_segment(segment, sections[0].bytes, sections[1].bytes);
+  for (const auto& segment : of_codes)
+    append_segment(segment, sections[0].bytes, sections[2].bytes);
   return sections;
 }
 

@@ -11,13 +11,13 @@
 
 namespace cuszi::gpu {
 
-/// A CellShare that puts symbols without a division. By default it is that of a symbol that is
+/// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
 /// certain, which changes no state.
 struct PackedCellShare {
-  std::uint32_t frequency_and_first = cells_probability_one;  ///< first in the upper half
-  std::uint32_t reciprocal = 1U << (32 - cells_probability_bits);
+  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
+  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
 
-  CUSZI_HD static PackedCellShare of(const CellShare& share) {
+  CUSZI_HD static PackedCellShare of(const SymbolShare& share) {
     if (share.frequency == 0) return {};
     const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
     return {share.frequency | share.first << 16,
@@ -25,13 +25,13 @@ struct PackedCellShare {
   }
   CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
   CUSZI_HD bool spills(std::uint32_t state) const {
-    return state >> (32 - cells_probability_bits) >= frequency();
+    return state >> (32 - table_probability_bits) >= frequency();
   }
   /// The estimate of the quotient is at most 1 too small.
   CUSZI_HD std::uint32_t put(std::uint32_t state) const {
     auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
     if (state - quotient * frequency() >= frequency()) ++quotient;
-    return state + quotient * (cells_probability_one - frequency()) + (frequency_and_first >> 16);
+    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
   }
 };
 

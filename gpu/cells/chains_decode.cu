@@ -142,7 +142,7 @@ __device__ bool ends_well(std::uint32_t state, std::uint32_t lanes, const RingWo
 /// Takes a symbol of a lane's table out of its state.
 __device__ std::uint32_t take_symbol(const std::uint8_t* symbols, const std::uint32_t* shares,
                                      bool on, std::uint32_t& state, RingWords& words) {
-  const std::uint32_t slot = state % cells_probability_one;
+  const std::uint32_t slot = state % table_probability_one;
   const std::uint32_t symbol = symbols[slot];
   const std::uint32_t share = shares[symbol];
   const std::uint32_t next = without_symbol(state, {share & 0xFFFFU, share >> 16});
@@ -155,7 +155,7 @@ __device__ std::uint32_t take_symbol(const std::uint8_t* symbols, const std::uin
 /// the same symbol of different tables in different banks.
 template <unsigned places>
 struct SharedTables {
-  std::uint8_t symbols[class_count][cells_probability_one];
+  std::uint8_t symbols[class_count][table_probability_one];
   std::uint32_t shares[class_count][places + 1];
 
   __device__ void load(const std::uint8_t* from_symbols, const std::uint32_t* from_shares) {

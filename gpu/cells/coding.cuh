@@ -37,7 +37,7 @@ const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, i
 // Places of the tables of a frame.
 inline constexpr std::uint64_t class_shares_of_frame = class_count * class_places;
 inline constexpr std::uint64_t code_shares_of_frame = class_count * token_places;
-inline constexpr std::uint64_t symbols_of_frame = class_count * cells_probability_one;
+inline constexpr std::uint64_t symbols_of_frame = class_count * table_probability_one;
 
 /// The tables of frames as encoders take them.
 struct EncoderTables {

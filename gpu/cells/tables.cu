@@ -15,7 +15,7 @@ __device__ Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* freq
   for (unsigned i = threadIdx.x; i < token_places; i += 32) {
     if (counts[i] == 0) continue;
     cost += counts[i] *
-            ((Cost{cells_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]}));
+            ((Cost{table_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]}));
   }
   for (unsigned half = 16; half != 0; half /= 2) cost += __shfl_xor_sync(~0U, cost, half);
   return cost;
@@ -23,7 +23,7 @@ __device__ Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* freq
 
 /// Chooses a table as core's choose_table(), by a warp.
 __device__ Cost choose_table_by_warp(const std::uint64_t* counts, const std::uint16_t* defaults,
-                                     bool is_of_codes, CellTable& table) {
+                                     bool is_of_codes, SymbolTable& table) {
   const Cost usual = warp_cost(counts, defaults);
   if (threadIdx.x == 0) {
     table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_of_codes));
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(32)
     choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
                       PackedCellShare* class_shares, PackedCellShare* code_shares, Cost* costs) {
   __shared__ std::uint64_t own[token_places];
-  __shared__ CellTable table;
+  __shared__ SymbolTable table;
   __shared__ std::uint32_t first[token_places];
   const unsigned number = blockIdx.x % class_count;
   const bool is_of_codes = blockIdx.x < class_count;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(32)
                                 : 0;
   }
   __syncwarp();
-  const CellTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
+  const SymbolTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
   const Cost cost = choose_table_by_warp(own, usual.frequencies, is_of_codes, table);
   if (threadIdx.x == 0) {
     costs[blockIdx.x] = cost;
@@ -135,8 +135,8 @@ __global__ void __launch_bounds__(fill_threads)
   for (unsigned i = threadIdx.x; i < places; i += fill_threads)
     shares[i] = frequencies[i] | first[i] << 16;
   std::uint8_t* const symbols =
-      (is_of_codes ? code_symbols : class_symbols) + number * cells_probability_one;
-  for (unsigned slot = threadIdx.x; slot < cells_probability_one; slot += fill_threads) {
+      (is_of_codes ? code_symbols : class_symbols) + number * table_probability_one;
+  for (unsigned slot = threadIdx.x; slot < table_probability_one; slot += fill_threads) {
     unsigned symbol = 0;
     for (unsigned step = token_places / 2; step > 0; step /= 2)
       if (first[symbol + step] <= slot) symbol += step;

@@ -208,7 +208,7 @@ TEST_CASE("tables of cells are written and read") {
       sum += head.tables.codes[i].frequencies[token];
       if (counts[token] != 0) REQUIRE(head.tables.codes[i].frequencies[token] != 0);
     }
-    REQUIRE(sum == cells_probability_one);
+    REQUIRE(sum == table_probability_one);
   }
   for (const int rank : {1, 2, 3}) {
     for (auto& level : head.weights.of)
@@ -236,9 +236,9 @@ TEST_CASE("tables do not tell the signs of small codes apart") {
       both[token] = random.below(1 + (std::uint64_t{1} << random.below(20)));
       one[token < small_tokens && token > 0 && token % 2 == 0 ? token - 1 : token] += both[token];
     }
-    const CellTable& usual = default_tables().codes[class_count - 1];
-    CellTable of_both{};
-    CellTable of_one{};
+    const SymbolTable& usual = default_tables().codes[class_count - 1];
+    SymbolTable of_both{};
+    SymbolTable of_one{};
     REQUIRE(choose_table(both, usual.frequencies, true, of_both) ==
             choose_table(one, usual.frequencies, true, of_one));
     REQUIRE(std::ranges::equal(of_both.frequencies, of_one.frequencies));

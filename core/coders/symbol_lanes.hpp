@@ -1,0 +1,171 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/units.hpp"
+#include "core/coders/ans_slots.hpp"
+#include "core/coders/symbol_tables.hpp"
+
+namespace cuszi {
+
+// Interleaved rANS by symbol tables on a host: the parts that encoders and decoders of segments
+// share.
+
+inline constexpr const char* chain_damage = "a chain does not end as it should";
+
+/// A symbol as the encoder puts it: the division by its frequency is a multiplication. The state is
+/// below 2^21 frequencies then, so the quotient is exact.
+struct FastShare {
+  static constexpr unsigned shift = 43;
+  std::uint64_t reciprocal = 0;
+  std::uint32_t frequency = 0;
+  std::uint32_t first = 0;
+
+  void set(std::uint32_t its_frequency, std::uint32_t its_first) {
+    frequency = its_frequency;
+    first = its_first;
+    if (frequency != 0) reciprocal = ceil_div(std::uint64_t{1} << shift, frequency);
+  }
+  std::uint32_t put(std::uint32_t state) const {
+    const auto quotient = static_cast<std::uint32_t>(state * reciprocal >> shift);
+    return (quotient << table_probability_bits) + (state - quotient * frequency) + first;
+  }
+};
+
+using EncoderTable = std::array<FastShare, token_places>;
+
+inline EncoderTable encoder_table(const SymbolTable& table) {
+  EncoderTable shares;
+  std::uint32_t first = 0;
+  for (std::size_t i = 0; i < token_places; ++i) {
+    shares[i].set(table.frequencies[i], first);
+    first += table.frequencies[i];
+  }
+  return shares;
+}
+
+/// By the lowest bits of a state: symbol, frequency, and the place within it.
+using DecoderTable = std::array<std::uint32_t, table_probability_one>;
+
+inline DecoderTable decoder_table(const SymbolTable& table) {
+  DecoderTable entries;
+  std::size_t at = 0;
+  for (std::uint32_t symbol = 0; symbol < token_places; ++symbol) {
+    const std::uint32_t frequency = table.frequencies[symbol];
+    for (std::uint32_t place = 0; place < frequency; ++place)
+      entries[at++] = symbol | frequency << 6 | place << 18;
+  }
+  return entries;
+}
+inline std::uint32_t take_symbol(std::uint32_t state, std::uint32_t entry) {
+  return (entry >> 6 & 0xFFFU) * (state >> table_probability_bits) + (entry >> 18);
+}
+
+/// The words of a segment, from the last to the first.
+class WordsBackwards {
+ public:
+  explicit WordsBackwards(std::size_t most) : words_(most), at_(most) {}
+
+  /// Puts the low half of a state if it spills. Whether it does is no branch: none could predict
+  /// it.
+  void spill(bool spills, std::uint32_t& state) {
+    const std::uint32_t spilled = spills ? 1 : 0;
+    words_[at_ - 1] = static_cast<std::uint16_t>(state);
+    at_ -= spilled;
+    state >>= 16 * spilled;
+  }
+
+  void put(const FastShare& share, std::uint32_t& state) {
+    spill(SymbolShare{share.frequency, share.first}.spills(state), state);
+    state = share.put(state);
+  }
+
+  std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
+    const Bytes words = std::as_bytes(std::span(words_).subspan(at_));
+    const Bytes first = std::as_bytes(states);
+    std::vector<std::byte> bytes(first.begin(), first.end());
+    bytes.insert(bytes.end(), words.begin(), words.end());
+    bytes.resize(ceil_div(bytes.size(), 4) * 4);
+    return bytes;
+  }
+
+ private:
+  std::vector<std::uint16_t> words_;
+  std::size_t at_;
+};
+
+/// The states of a segment's lanes and the words behind them, padded by those of a step.
+class SegmentWords {
+ public:
+  SegmentWords(Bytes segment, std::uint32_t lanes) {
+    if (segment.size() % 4 != 0 || segment.size() < 4 * lanes) throw ArchiveError(chain_damage);
+    std::fill(std::begin(states), std::end(states), lane_start);
+    std::memcpy(states, segment.data(), 4 * lanes);
+    const Bytes rest = segment.subspan(4 * lanes);
+    count_ = rest.size() / 2;
+    words_.resize(count_ + 2 * most_lanes + 1);
+    std::memcpy(words_.data(), rest.data(), rest.size());
+  }
+
+  void refill(std::uint32_t& state) {
+    const std::uint32_t taken = needs_refill(state) ? 1 : 0;
+    state = state << 16 * taken | (words_[at_] & (0U - taken));
+    at_ += taken;
+  }
+  /// Takes a symbol of a lane.
+  std::uint32_t take(const DecoderTable& table, std::uint32_t& state) {
+    const std::uint32_t entry = table[state % table_probability_one];
+    state = take_symbol(state, entry);
+    refill(state);
+    return entry % token_places;
+  }
+  /// After each step.
+  void check() const {
+    if (at_ > count_) throw ArchiveError(chain_damage);
+  }
+  void check_end() const {
+    const bool is_padded = at_ + 1 == count_ && words_[at_] == 0 && at_ % 2 != 0;
+    bool ends = at_ == count_ || is_padded;
+    for (const std::uint32_t state : states) ends &= state == lane_start;
+    if (!ends) throw ArchiveError(chain_damage);
+  }
+
+  std::uint32_t states[most_lanes];
+
+ private:
+  std::vector<std::uint16_t> words_;
+  std::size_t count_ = 0;
+  std::size_t at_ = 0;
+};
+
+/// Appends a segment to a section, and its size to an index.
+inline void append_segment(Bytes segment, std::vector<std::byte>& index,
+                           std::vector<std::byte>& out) {
+  const auto size = static_cast<std::uint32_t>(segment.size());
+  const Bytes entry = std::as_bytes(std::span(&size, 1));
+  index.insert(index.end(), entry.begin(), entry.end());
+  out.insert(out.end(), segment.begin(), segment.end());
+}
+
+/// Cuts a section into segments of the sizes that the index has from entry `first` on.
+inline std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
+                                       Bytes section) {
+  std::vector<Bytes> segments;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint32_t size;
+    std::memcpy(&size, index.data() + 4 * (first + i), 4);
+    if (size > section.size()) throw ArchiveError(chain_damage);
+    segments.push_back(section.first(size));
+    section = section.subspan(size);
+  }
+  if (!section.empty()) throw ArchiveError(chain_damage);
+  return segments;
+}
+
+}  // namespace cuszi

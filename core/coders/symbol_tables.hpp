@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/bit_width.hpp"
+#include "core/base/cost.hpp"
+#include "core/base/hd.hpp"
+
+namespace cuszi {
+
+class BitReader;
+class BitWriter;
+
+// Frequency tables of interleaved rANS with up to 64 symbols, small enough that many fit the fast
+// memory of a processor. Signed tables are of tokens whose first come in pairs of signs; both
+// tokens of a pair have the same frequency.
+
+inline constexpr std::uint32_t token_places = 64;  ///< symbols of a table at most
+inline constexpr std::uint32_t small_tokens = 31;  ///< of signed tables: 0 and pairs of signs
+
+inline constexpr int table_probability_bits = 11;
+inline constexpr std::uint32_t table_probability_one = 1U << table_probability_bits;
+
+/// What an encoder needs to know of a symbol.
+struct SymbolShare {
+  std::uint32_t frequency;
+  std::uint32_t first;  ///< the sum of the frequencies of symbols before
+
+  CUSZI_HD bool spills(std::uint32_t state) const {
+    return state >= std::uint64_t{frequency} << (32 - table_probability_bits);
+  }
+  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
+    return ((state / frequency) << table_probability_bits) + state % frequency + first;
+  }
+};
+
+/// The state after its lowest bits, which stand for a symbol with this share, were taken.
+CUSZI_HD inline std::uint32_t without_symbol(std::uint32_t state, const SymbolShare& share) {
+  return share.frequency * (state >> table_probability_bits) +
+         (state & (table_probability_one - 1)) - share.first;
+}
+
+/// The frequencies of the symbols of a table, whose sum is table_probability_one.
+struct SymbolTable {
+  std::uint16_t frequencies[token_places];
+  std::uint8_t rest;  ///< the symbol that has what the others leave
+  bool is_default;
+};
+
+/// An explicit table has frequencies of three significant bits. One symbol, the rest, has what the
+/// others leave: in tables of tokens that of 0, where a sign changes no frequency; in those of
+/// classes the commonest.
+CUSZI_HD inline std::uint32_t rounded_frequency(std::uint32_t frequency) {
+  const unsigned width = bit_width_of(frequency);
+  if (width <= 3) return frequency;
+  const unsigned open = width - 3;
+  return (frequency + (1U << (open - 1))) >> open << open;
+}
+/// Whether a token is that of the token before with the other sign.
+CUSZI_HD constexpr bool is_mirrored(std::uint32_t token) {
+  return token % 2 == 0 && token > 0 && token < small_tokens;
+}
+
+/// The commonest of some symbols, the first of several.
+template <class Count>
+CUSZI_HD inline std::uint32_t commonest_symbol(const Count* counts) {
+  std::uint32_t commonest = 0;
+  for (std::uint32_t i = 1; i < token_places; ++i)
+    if (counts[i] > counts[commonest]) commonest = i;
+  return commonest;
+}
+template <class Count>
+CUSZI_HD inline std::uint32_t rest_symbol(const Count* counts, bool is_signed) {
+  return is_signed ? 0 : commonest_symbol(counts);
+}
+
+/// The frequencies of an explicit table for symbols with these counts, of which one at least is
+/// not 0. What rounding takes or adds is made up for by the symbols behind, and by the rest.
+template <class Count>
+CUSZI_HD inline void fit_frequencies(const Count* counts, bool is_signed,
+                                     std::uint16_t* frequencies) {
+  constexpr int fraction = 8;
+  const std::uint32_t rest_at = rest_symbol(counts, is_signed);
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < token_places; ++i) total += counts[i];
+  std::int64_t owed = 0;
+  std::int32_t rest = table_probability_one;
+  std::uint32_t alike = 1;
+  for (std::uint32_t i = 0; i < token_places; i += alike) {
+    alike = is_signed && i + 1 < small_tokens && is_mirrored(i + 1) ? 2 : 1;
+    frequencies[i] = 0;
+    std::uint64_t count = counts[i];
+    if (alike == 2) {
+      frequencies[i + 1] = 0;
+      count = (count + counts[i + 1] + 1) / 2;
+    }
+    if (i == rest_at || count == 0) continue;
+    const auto ideal =
+        static_cast<std::int64_t>((count << (table_probability_bits + fraction)) / total);
+    const std::int64_t most = ideal / 8;
+    const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
+    const auto whole = static_cast<std::uint32_t>((wanted + (1 << (fraction - 1))) >> fraction);
+    const std::uint32_t frequency = whole == 0 ? 1 : rounded_frequency(whole);
+    owed += alike * (ideal - (std::int64_t{frequency} << fraction));
+    for (std::uint32_t k = 0; k < alike; ++k)
+      frequencies[i + k] = static_cast<std::uint16_t>(frequency);
+    rest -= static_cast<std::int32_t>(alike * frequency);
+  }
+  while (rest < 1) {  // halves the largest, with its mirror image
+    const std::uint32_t largest = commonest_symbol(frequencies);
+    const std::uint16_t half = frequencies[largest] / 2;
+    const bool has_mirror = is_signed && is_mirrored(largest + 1);
+    for (std::uint32_t k = 0; k < (has_mirror ? 2U : 1U); ++k) {
+      rest += frequencies[largest + k] - half;
+      frequencies[largest + k] = half;
+    }
+  }
+  frequencies[rest_at] = static_cast<std::uint16_t>(rest);
+}
+
+/// What an explicit table looks like: the last symbol and, of classes, the rest, in 6 bits each;
+/// then the width in bits of each symbol's frequency up to the last, but for the rest and mirrored
+/// tokens, as a code of its difference to the width before (at first first_width); up to two bits
+/// below the first.
+inline constexpr int table_symbol_bits = 6;
+inline constexpr int table_width_bits = 4;
+inline constexpr unsigned first_width = 10;
+CUSZI_HD inline int mantissa_bits_of(unsigned width) { return width < 2 ? 0 : width == 2 ? 1 : 2; }
+/// The ones of a width's code, before a zero: 0 for the width before, 1 for one less, 2 for one
+/// more, 3 for two less. Four ones, and no zero, stand before any other width.
+CUSZI_HD inline int ones_of_width(unsigned before, unsigned width) {
+  if (width == before) return 0;
+  if (width + 1 == before) return 1;
+  if (width == before + 1) return 2;
+  return width + 2 == before ? 3 : 4;
+}
+inline constexpr int most_width_ones = 4;
+CUSZI_HD inline unsigned width_of_ones(unsigned before, int ones) {
+  return ones == 0 ? before : ones == 1 ? before - 1 : ones == 2 ? before + 1 : before - 2;
+}
+
+/// Calls each(symbol, width before, width) for the symbols that an explicit table writes.
+template <class Each>
+CUSZI_HD inline void for_each_written(const std::uint16_t* frequencies, std::uint32_t rest,
+                                      bool is_signed, const Each& each) {
+  std::uint32_t last = token_places - 1;
+  while (last > 0 && (frequencies[last] == 0 || last == rest)) --last;
+  unsigned before = first_width;
+  for (std::uint32_t i = 0; i <= last; ++i) {
+    if (i == rest || (is_signed && is_mirrored(i))) continue;
+    const unsigned width = bit_width_of(std::uint32_t{frequencies[i]});
+    each(i, before, width);
+    before = width;
+  }
+}
+
+/// What symbols with these counts cost by a table, without the table. Every symbol that there is
+/// must have a frequency.
+template <class Count>
+CUSZI_HD inline Cost cost_by_table(const Count* counts, const std::uint16_t* frequencies) {
+  Cost cost = 0;
+  for (std::uint32_t i = 0; i < token_places; ++i) {
+    if (counts[i] == 0) continue;
+    const Cost each =
+        (Cost{table_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]});
+    cost += counts[i] * each;
+  }
+  return cost;
+}
+CUSZI_HD inline std::uint32_t explicit_table_bits(const std::uint16_t* frequencies,
+                                                  std::uint32_t rest, bool is_signed) {
+  std::uint32_t bits = static_cast<std::uint32_t>(table_symbol_bits * (is_signed ? 1 : 2));
+  for_each_written(frequencies, rest, is_signed,
+                   [&](std::uint32_t /*symbol*/, unsigned before, unsigned width) {
+                     const int ones = ones_of_width(before, width);
+                     bits += static_cast<std::uint32_t>(
+                         (ones < most_width_ones ? ones + 1 : ones + table_width_bits) +
+                         mantissa_bits_of(width));
+                   });
+  return bits;
+}
+
+/// The cheaper of an explicit and the default table; the default one on ties and where there are no
+/// symbols. Returns the cost of the symbols and their table.
+template <class Count>
+CUSZI_HD inline Cost choose_table(const Count* counts, const std::uint16_t* defaults,
+                                  bool is_signed, SymbolTable& table) {
+  Cost cost = cost_by_table(counts, defaults);
+  table.is_default = true;
+  table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));
+  if (cost != 0) {
+    fit_frequencies(counts, is_signed, table.frequencies);
+    const std::uint32_t bits = explicit_table_bits(table.frequencies, table.rest, is_signed);
+    const Cost fitted = cost_by_table(counts, table.frequencies) + (Cost{bits} << cost_bits);
+    table.is_default = cost <= fitted;
+    if (!table.is_default) cost = fitted;
+  }
+  if (table.is_default)
+    for (std::uint32_t i = 0; i < token_places; ++i) table.frequencies[i] = defaults[i];
+  return cost;
+}
+
+void write_table(const SymbolTable& table, bool is_signed, BitWriter& out);
+
+/// Throws ArchiveError if the table has a symbol that is not below `symbols`, or sums to too much.
+SymbolTable read_table(BitReader& in, const SymbolTable& defaults, bool is_signed,
+                       std::uint32_t symbols);
+
+/// Codes that fall off by a constant ratio from one magnitude to the next, for default tables.
+class FallingCodes {
+ public:
+  /// So many codes whose magnitudes have this sum.
+  FallingCodes(std::uint64_t codes, std::uint64_t sum);
+  /// How frequent a magnitude is, where that of magnitude 0 is 2^16.
+  std::uint64_t share_of(std::uint32_t magnitude) const;
+
+ private:
+  std::uint64_t ratio_;  ///< in 2^-16
+};
+
+}  // namespace cuszi
