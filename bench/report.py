@@ -40,7 +40,7 @@ PAGES = {
     "ratio": ("Ratio and quality", "Ratio is the bytes of the field over the bytes of the archive, with everything "
               "counted. Bounds are relative to the value range. PSNR is in dB on the value range.",
               ["peers_real", "peers_real_psnr", "peers_simulated_small", "peers_simulated_large",
-               "peers_sdrbench", "simulated_h200", "climate_cpu", "pointwise_cpu", "presets_real", "interp_parts", "fields_real"]),
+               "peers_sdrbench", "simulated_h200", "climate_cpu", "pointwise_cpu", "lossless_cpu", "presets_real", "interp_parts", "fields_real"]),
     "gpu": ("Speed on a GPU", "A whole call is everything between a field in device memory and an archive in device "
             "memory, or back: kernels, work of the host, copies and waits. GB/s are of the field.",
             ["ratio_h200", "ratio_h200_forms", "balanced_h200", "balanced_h200_steps", "fast_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio",

@@ -157,7 +157,8 @@ std::uint64_t levels_of(const FrameHeader& header) {
 std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
 
 std::string_view name_of(FrameKind kind) {
-  constexpr std::array<std::string_view, 4> names{"stored", "lossless", "coded", "constant"};
+  constexpr std::array<std::string_view, 7> names{"stored", "lossless", "coded",    "constant",
+                                                  "coded",  "coded",    "predicted"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -281,7 +282,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   header.missing = in.varint();
   header.min = in.get<double>();
   header.max = in.get<double>();
-  if (header.kind > FrameKind::constant) throw ArchiveError("a frame is of an unknown kind");
+  if (header.kind > FrameKind::predicted) throw ArchiveError("a frame is of an unknown kind");
   if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
       header.min > header.max) {
     throw ArchiveError("a frame's value range or its missing points are impossible");

@@ -24,10 +24,10 @@ enum class SectionId : std::uint8_t {
   anchors = 3,        ///< interp's anchors
   outliers = 4,       ///< points beyond the range of quant-codes
   patches = 5,        ///< exact values, written last
-  codebook = 6,       ///< Huffman code lengths
+  codebook = 6,       ///< Huffman code lengths, tables
   index = 7,          ///< starts of chunks
   codes = 8,          ///< entropy-coded quant-codes
-  contexts = 9,       ///< weights of a pass; in cells, classes of blocks
+  contexts = 9,       ///< weights of a pass; in cells and predicted frames, classes of blocks
   lattice_hash = 10,  ///< of multilevel's restored coarse lattice
   signs = 11,         ///< of transformed values, which are magnitudes
   bounds = 12,        ///< local bounds of blocks
@@ -71,10 +71,11 @@ class Sections {
 };
 
 enum class FrameKind : std::uint8_t {
-  stored = 0,    ///< original values
-  lossless = 1,  ///< pack_values()
-  coded = 2,     ///< predicted, quantised, entropy-coded
-  constant = 3,  ///< one value at all points that are not missing
+  stored = 0,     ///< original values
+  lossless = 1,   ///< pack_values()
+  coded = 2,      ///< predicted, quantised, entropy-coded
+  constant = 3,   ///< one value at all points that are not missing
+  predicted = 6,  ///< encode_predicted(); 4 and 5 are coded frames
 };
 
 std::string_view name_of(FrameKind kind);

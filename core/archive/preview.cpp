@@ -213,7 +213,8 @@ ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
   const ByteCount value_bytes = size_of(shape.dtype);
   ByteCount bytes = preview.restored.points() * value_bytes;
   if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
-  if (header.kind == FrameKind::lossless) bytes *= 3;  // packed, and as byte planes
+  const bool is_packed = header.kind == FrameKind::lossless || header.kind == FrameKind::predicted;
+  if (is_packed) bytes *= 3;  // as byte planes, or as words of blocks with their places
   if (header.kind == FrameKind::coded) {
     bytes += code_bytes(shape, header, preview) + side_bytes(shape, header, preview);
   }

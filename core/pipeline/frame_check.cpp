@@ -9,6 +9,7 @@
 #include "core/coders/ans_chain.hpp"
 #include "core/coders/huffman.hpp"
 #include "core/field/sparse_list.hpp"
+#include "core/lossless/predicted.hpp"
 
 namespace cuszi {
 
@@ -147,6 +148,8 @@ void check_codebook(const FrameHeader& header, Bytes codebook) {
 void check_frame(Backend& backend, const FrameShape& shape, Bytes header,
                  std::span<const Sections> passes) {
   const FrameHeader read = check_header(shape, header);
+  if (read.kind == FrameKind::predicted)  // in host memory
+    read_own([&] { check_predicted_head(passes.front().at(SectionId::codebook), shape); });
   if (read.kind != FrameKind::coded) return;
   const bool has_chains = std::holds_alternative<AnsParams>(*read.coder);
   const ByteCount usual_bytes = has_chains ? usual_head_bytes : 0;

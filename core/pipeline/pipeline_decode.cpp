@@ -3,6 +3,7 @@
 
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
+#include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/pipeline.hpp"
 
@@ -58,10 +59,22 @@ Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStri
   return read_passes(header.levels.front(), 1, bytes.front()).front();
 }
 
+WordSections<Bytes> words_of(const Sections& sections) {
+  return {sections.at(SectionId::codebook), sections.at(SectionId::index),
+          sections.at(SectionId::contexts), sections.find(SectionId::codes)};
+}
+
 void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                         Bytes payload, MutableBytes out) {
   const std::vector<std::byte> host = to_host(backend, payload);
   const Sections sections = read_only_pass(header, host, host_hashes);
+  if (header.kind == FrameKind::predicted) {
+    std::vector<std::byte> values(backend.transfer() == nullptr ? 0 : out.size());
+    decode_predicted(words_of(sections), shape, values.empty() ? out : MutableBytes(values),
+                     host_work_of(backend));
+    if (!values.empty()) backend.copy(values, out);
+    return;
+  }
   const Bytes raw = sections.at(SectionId::raw);
   if (header.kind == FrameKind::lossless) {
     std::vector<std::byte> values(out.size());
@@ -208,7 +221,7 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const FramePreview& preview, Bytes payload, MutableBytes out,
                     StepTimes& times) {
-  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
+  if (header.kind != FrameKind::coded && header.kind != FrameKind::constant) {
     times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }

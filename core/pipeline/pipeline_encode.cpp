@@ -6,6 +6,7 @@
 #include "core/base/lossless.hpp"
 #include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
+#include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/pipeline.hpp"
@@ -100,19 +101,54 @@ struct PointSections {
   }
 };
 
-/// Losslessly packed, or stored if not smaller.
+/// Whether byte planes by zstd may be smaller than `bytes`: told by a sample of large frames.
+bool may_pack_better(Bytes values, ByteCount value_size, ByteCount bytes) {
+  constexpr ByteCount piece = ByteCount{1} << 18;
+  constexpr ByteCount pieces = 16;
+  if (values.size() <= piece * pieces) return true;
+  ByteCount packed = 0;
+  for (ByteCount i = 0; i < pieces; ++i) {
+    const ByteCount first = (values.size() - piece) / (pieces - 1) * i / value_size * value_size;
+    packed += pack_values(values.subspan(first, piece), value_size).size();
+  }
+  constexpr ByteCount doubt = 10;  // samples err by less than a tenth
+  return packed * (values.size() / piece) / (doubt + 1) < bytes * pieces / doubt;
+}
+
+/// Lossless: predicted or packed, whichever is smaller, or stored.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                        const Allocate& allocate) {
-  const Bytes original = frame.values.bytes();
-  std::vector<std::byte> values(original.size());
-  backend.copy(original, values);
-  const std::vector<std::byte> packed = pack_values(values, size_of(frame.shape.dtype));
-  const bool is_smaller = packed.size() < values.size();
+  const ByteCount value_size = size_of(frame.shape.dtype);
+  Bytes values = frame.values.bytes();
+  std::vector<std::byte> copied(backend.transfer() == nullptr ? 0 : values.size());
+  if (!copied.empty()) {
+    backend.copy(values, copied);
+    values = copied;
+  }
+  const auto words = encode_predicted(values, frame.shape, host_work_of(backend));
+  ByteCount least = values.size();
+  FrameKind kind = FrameKind::stored;
+  if (words.size() < least && words.size() >= least_payload_bytes(least)) {
+    least = words.size();
+    kind = FrameKind::predicted;
+  }
+  std::vector<std::byte> packed;
+  if (may_pack_better(values, value_size, least)) {
+    packed = pack_values(values, value_size);
+    if (packed.size() < least) kind = FrameKind::lossless;
+  }
 
   FrameReport result;
-  result.header = frame_header(frame, index, is_smaller ? FrameKind::lossless : FrameKind::stored);
+  result.header = frame_header(frame, index, kind);
   Sections sections;
-  sections.add(SectionId::raw, is_smaller ? packed : values);
+  if (kind == FrameKind::predicted) {
+    sections.add(SectionId::codebook, words.head);
+    sections.add(SectionId::index, words.index);
+    sections.add(SectionId::contexts, words.classes);
+    if (!words.codes.empty()) sections.add(SectionId::codes, words.codes);
+  } else {
+    sections.add(SectionId::raw, kind == FrameKind::lossless ? Bytes(packed) : values);
+  }
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
   write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
   return result;

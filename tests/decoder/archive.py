@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import amended, ans, cells, huffman, interp, lorenzo, multilevel, tiles, zfp
+from . import amended, ans, cells, huffman, interp, lorenzo, multilevel, predicted, tiles, zfp
 from .numbers import Reader, hash_of
 from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untransformed
 
 _SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "contexts",
              "lattice hash", "signs", "bounds")
 _OPTIONAL, _PACKED = 13, 14
-_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED = range(6)
+_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED, _PREDICTED = range(7)
 _PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp, cells)
 _CODERS = (huffman, ans)
 
@@ -175,6 +175,8 @@ def _restored(frame):
     if frame.kind == _LOSSLESS:
         planes = np.frombuffer(unpacked(first["raw"]), "u1").reshape(np.dtype(dtype).itemsize, frame.points)
         return np.frombuffer(planes.T.tobytes(), dtype)
+    if frame.kind == _PREDICTED:
+        return predicted.restored(frame)
     frame.mask = bits_of_points(first["mask bits"], frame.dims) if frame.masked else np.zeros(frame.points, bool)
     assert frame.mask.sum() == frame.masked
     if frame.kind == _CONSTANT:

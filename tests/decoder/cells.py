@@ -33,7 +33,7 @@ def _is_mirrored(token):
     return token > 0 and token % 2 == 0 and token < _SMALL
 
 
-def _fitted(weights, is_of_codes):
+def fitted(weights, is_of_codes):
     """Frequencies of the sum 2048 from weights, of which some are 0."""
     at_rest = 0 if is_of_codes else weights.index(max(weights))
     total, owed, rest, frequencies = sum(weights), 0, _ONE, [0] * len(weights)
@@ -70,7 +70,7 @@ def _class_of(total):
     return min(exponent + 9, 23) if exponent >= 9 else 2 * exponent + (total >> exponent - 1 & 1)
 
 
-def _power(share, exponent):
+def power(share, exponent):
     power = 1 << 16
     while exponent:
         if exponent & 1:
@@ -100,8 +100,8 @@ def _default_codes(number):
     for token in range(_TOKENS):
         count = 1 << _raw_bits(token)
         if _magnitude(token) <= largest:
-            weights[token] = _power(share, _magnitude(token) + count // 4) * count + 1
-    return _fitted(weights, True)
+            weights[token] = power(share, _magnitude(token) + count // 4) * count + 1
+    return fitted(weights, True)
 
 
 @cache
@@ -112,7 +112,7 @@ def _default_classes(context):
         for _ in range(abs(number - context)):
             weight = weight * 3 // 8
         weights.append(weight + 1)
-    return _fitted(weights + [0] * (64 - _CLASSES), False)
+    return fitted(weights + [0] * (64 - _CLASSES), False)
 
 
 def _width(bits, before):
@@ -122,7 +122,7 @@ def _width(bits, before):
     return bits.get(4) if ones == 4 else before + (0, -1, 1, -2)[ones]
 
 
-def _table(bits, default, is_of_codes):
+def table(bits, default, is_of_codes):
     if bits.get(1):
         return default
     rest = 0 if is_of_codes else bits.get(6)
@@ -141,7 +141,7 @@ def _table(bits, default, is_of_codes):
     return frequencies
 
 
-def _slots(frequencies):
+def slots(frequencies):
     """Of a state's low bits: symbol, frequency, and the place in it."""
     return [(symbol, frequency, place) for symbol, frequency in enumerate(frequencies) for place in range(frequency)]
 
@@ -155,15 +155,15 @@ def _head(frame, classes, levels):
             if not bits.get(1):
                 second, third = bits.get(14) - 4096, bits.get(14) - 4096
             head.weights[level, odd] = (_WEIGHT - second - third, second, third)
-    head.codes = [None] + [_slots(_table(bits, _default_codes(number), True)) for number in range(1, _CLASSES)]
-    head.classes = [_slots(_table(bits, _default_classes(context), False)) for context in range(_CLASSES)]
+    head.codes = [None] + [slots(table(bits, _default_codes(number), True)) for number in range(1, _CLASSES)]
+    head.classes = [slots(table(bits, _default_classes(context), False)) for context in range(_CLASSES)]
     bits.end()
     return head
 
 
 # ---- chains
 
-class _Segment:
+class Segment:
     def __init__(self, data, lanes):
         self.data = Reader(data)
         self.states = [self.data.u32() for _ in range(lanes)]
@@ -215,7 +215,7 @@ def _read_classes(rank, number, head, index, data, classes):
         run //= 2
     for begin in range(0, len(classes), 32 * run):
         runs = range(begin, min(begin + 32 * run, len(classes)), run)
-        segment = _Segment(data.take(index.u32()), len(runs))
+        segment = Segment(data.take(index.u32()), len(runs))
         for of_run, block in product(range(run), range(first, first + blocks)):
             for lane, start in enumerate(runs):
                 tile = start + of_run
@@ -233,7 +233,7 @@ def _read_classes(rank, number, head, index, data, classes):
 def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
     for begin in range(0, len(live), 32 * blocks_of_lane):
         blocks = live[begin:begin + 32 * blocks_of_lane]
-        segment = _Segment(data.take(index.u32()), min(len(blocks), 32))
+        segment = Segment(data.take(index.u32()), min(len(blocks), 32))
         for start in range(0, len(blocks), 32):
             lanes = blocks[start:start + 32]
             tables = [head.codes[classes[tile, block]] for tile, block in lanes]

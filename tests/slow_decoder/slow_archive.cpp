@@ -135,6 +135,8 @@ void restore_values(SlowFrame<T>& frame) {
   } else if (header.kind == FrameKind::lossless) {
     unpack_values(first.at(SectionId::raw), sizeof(T),
                   std::as_writable_bytes(std::span(frame.values)));
+  } else if (header.kind == FrameKind::predicted) {
+    restore_predicted(frame);
   } else {
     const Bytes raw = first.at(SectionId::raw);
     if (raw.size() != frame.values.size() * sizeof(T))

@@ -69,4 +69,8 @@ void restore(const ZfpCoding& params, SlowFrame<T>& frame);
 template <class T>
 void restore(const CellsParams& params, SlowFrame<T>& frame);
 
+/// Restores all values of a predicted frame.
+template <class T>
+void restore_predicted(SlowFrame<T>& frame);
+
 }  // namespace cuszi::slow

