@@ -28,7 +28,8 @@ from ._options import preset_name
 if TYPE_CHECKING:
     from ._codec import Box
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 _DEVICE_BATCH = 1 << 28  # bytes of values
 _HOST_BATCH = 1 << 25  # less, so that its memory serves again and again
 _FILLS, _LISTS = 15, 17  # first fill value; least end of the fill values
