@@ -58,6 +58,7 @@ struct CopiedVariable {
   AskedBound asked;
   FillWatch watch;
   Report report;
+  std::string name_in_copy = {};
 };
 
 /// NetCDF-4 files are copied as HDF5, with all contents.
@@ -206,6 +207,7 @@ class FileCopy {
     for (CopiedVariable& each : copied_) {
       const auto variable = copy->find(each.filtered.variable.name);
       if (!variable) throw OutputError(output_ + ": lacks " + each.filtered.variable.name);
+      each.name_in_copy = variable->name;
       each.report.archive_bytes = variable->stored_bytes;
       if (options_.verify) verify(each, copy, *variable, progress);
     }
@@ -219,6 +221,7 @@ class FileCopy {
       notes.variables.push_back(options_.no_history
                                     ? no_notes_on(each.filtered)
                                     : notes_on(each.filtered, each.report.measured));
+      notes.variables.back().name = each.name_in_copy;
     }
     if (!options_.no_history) notes.history = history_line(options_.command);
     write_notes(file.path_to_write(), output_, notes);

@@ -25,6 +25,12 @@ bool is_dimension_alone(hid_t dataset) {
       "This is a netCDF dimension but not a netCDF variable");
 }
 
+/// NetCDF-4's name for a variable that has the name of a dimension, but is no coordinate.
+std::string name_beside_dimension(const std::string& name) {
+  const std::size_t last = name.rfind('/') + 1;  // 0 without groups
+  return name.substr(0, last) + "_nc4_non_coord_" + name.substr(last);
+}
+
 /// Like `file` and its root, without user block.
 Handle creation_like(hid_t file, const Subject& subject) {
   Handle creation(::H5Fget_create_plist(file), ::H5Pclose, subject);
@@ -79,6 +85,7 @@ std::optional<Variable> Hdf5Container::find(const std::string& name) {
   const Handle object(::H5Oopen(file_.get(), plain.c_str(), H5P_DEFAULT), ::H5Oclose,
                       subject(plain));
   if (::H5Iget_type(object.get()) != H5I_DATASET) return std::nullopt;
+  if (is_dimension_alone(object.get())) return find(name_beside_dimension(plain));
   Variable variable = describe(object.get(), plain);
   H5O_info_t root{};
   H5O_info_t own{};

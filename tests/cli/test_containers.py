@@ -136,6 +136,18 @@ class Containers(CliTest):
         notes, after = self.notes("again.nc")
         self.assertEqual((list(notes), after), (["U"], lines))
 
+    def test_a_variable_with_the_name_of_a_dimension(self):
+        listed = ", ".join(f"{value:.9g}" for value in self.values)
+        for kind in (CLASSIC, HDF5):
+            with self.subTest(kind=kind):
+                self.path("t.cdl").write_text(f"""netcdf t {{ dimensions: x = 48; y = 10;
+                    variables: float x(y, x); x:_FillValue = -999.f; data: x = {listed}; }}""")
+                subprocess.run(["ncgen", f"-{kind}", "-o", self.path("t.nc"), self.path("t.cdl")], check=True)
+                self.cuszi("compress", "t.nc:x", "-e", "0", "-f")
+                self.copy("t.nc", "copy.nc", "-e", "1e-3", "--verify")
+                self.assertIn("maximum_absolute_error", self.notes("copy.nc")[0]["x"])
+                self.cuszi("compare", "t.nc:x", "copy.nc:x", "-e", "1e-3")
+
     def test_notes_in_hdf5(self):
         self.make("t.h5", HDF5)
         self.path("a b\n'c.h5").write_bytes(self.path("t.h5").read_bytes())
