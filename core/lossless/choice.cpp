@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "core/lossless/word_chains.hpp"
@@ -45,6 +46,40 @@ std::vector<WordBox> boxes_of(const Extents3& extents) {
 }
 
 template <class Word>
+class ScaleScan {
+ public:
+  void add(Word bits) {
+    seen_ |= bits;
+    const auto parts = FloatParts<Word>::of(bits);
+    if (parts.magnitude == 0) {
+      is_odd_ |= bits != 0;  // -0
+      return;
+    }
+    is_odd_ |= !FloatParts<Word>::is_finite(bits);
+    least_ = std::min(least_, parts.exponent + std::countr_zero(parts.magnitude));
+    end_ = std::max(end_, parts.exponent + static_cast<int>(std::bit_width(parts.magnitude)));
+  }
+  void add(const ScaleScan& other) {
+    seen_ |= other.seen_;
+    is_odd_ |= other.is_odd_;
+    least_ = std::min(least_, other.least_);
+    end_ = std::max(end_, other.end_);
+  }
+  WordScales scales() const {
+    constexpr int digits = WordMap<Word>::digits;
+    WordScales scales{std::min(std::countr_zero(seen_), digits - 1), {}};
+    if (!is_odd_ && least_ < end_ && end_ - least_ < digits) scales.multiples = least_;
+    return scales;
+  }
+
+ private:
+  Word seen_ = 0;
+  bool is_odd_ = false;  ///< a value is no integer times a power of two
+  int least_ = FloatParts<Word>::exponents;
+  int end_ = 0;  ///< all values are below 2^end_
+};
+
+template <class Word>
 class WordSample {
  public:
   WordSample(const Word* bits, const Extents3& extents)
@@ -56,8 +91,8 @@ class WordSample {
   }
 
   /// The map whose word 0 is the median.
-  WordMap<Word> centred(WordOrder order, int shift) const {
-    WordMap<Word> map{order, shift, 0};
+  WordMap<Word> centred(WordOrder order, int scale) const {
+    WordMap<Word> map{order, scale, 0};
     std::vector<Word> words(bits_.size());
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = map.word_of(bits_[i]);
     const auto middle = words.begin() + static_cast<std::ptrdiff_t>(words.size() / 2);
@@ -79,7 +114,7 @@ class WordSample {
       take_differences(words.data(), box.size, choice.orders);
       for_each_block(box.size, block_, [&](const Extents3& at, const Extents3& size) {
         if (is_at_near_face(at, box.size)) return;
-        raw_bits += add_block(words.data(), box.size, at, size, choice.map.shift, counts);
+        raw_bits += add_block(words.data(), box.size, at, size, choice.map.shift(), counts);
       });
     }
     WordTables tables;
@@ -123,20 +158,38 @@ class WordSample {
 }  // namespace
 
 template <class Word>
-WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, int shift,
+WordScales scales_of(std::span<const Word> bits, const ForEach& for_each) {
+  constexpr std::size_t piece = 1 << 18;
+  std::vector<ScaleScan<Word>> scans(ceil_div(bits.size(), piece));
+  for_each(scans.size(), [&](std::size_t i) {
+    const std::size_t first = i * piece;
+    for (const Word word : bits.subspan(first, std::min(piece, bits.size() - first)))
+      scans[i].add(word);
+  });
+  ScaleScan<Word> all;
+  for (const ScaleScan<Word>& scan : scans) all.add(scan);
+  return all.scales();
+}
+
+template <class Word>
+WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, const WordScales& scales,
                                const ForEach& for_each) {
   const WordSample<Word> sample(bits, extents);
-  const WordMap<Word> by_value = sample.centred(WordOrder::by_value, shift);
   Orders first{};
   for (std::size_t axis = 0; axis < first.size(); ++axis) first[axis] = extents[axis] > 1 ? 1 : 0;
-  std::vector<WordChoice<Word>> choices{{by_value, first},
-                                        {sample.centred(WordOrder::sign_last, shift), {}}};
+  WordMap<Word> map = sample.centred(WordOrder::by_value, scales.zeros);
+  if (scales.multiples) {
+    const WordMap<Word> multiples = sample.centred(WordOrder::multiples, *scales.multiples);
+    if (sample.cost({multiples, first}) <= sample.cost({map, first})) map = multiples;
+  }
+  std::vector<WordChoice<Word>> choices{{map, first},
+                                        {sample.centred(WordOrder::sign_last, scales.zeros), {}}};
   Orders orders{};
   const auto end = [&](std::size_t axis) { return extents[axis] > 1 ? most_order : 0; };
   for (orders[0] = 0; orders[0] <= end(0); ++orders[0])
     for (orders[1] = 0; orders[1] <= end(1); ++orders[1])
       for (orders[2] = 0; orders[2] <= end(2); ++orders[2])
-        if (orders != first) choices.push_back({by_value, orders});
+        if (orders != first) choices.push_back({map, orders});
   std::vector<Cost> costs(choices.size());
   for_each(choices.size(), [&](std::size_t i) { costs[i] = sample.cost(choices[i]); });
   std::size_t best = 0;
@@ -145,9 +198,11 @@ WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, int sh
   return choices[best];
 }
 
-template WordChoice<std::uint32_t> choose_orders(const std::uint32_t*, const Extents3&, int,
-                                                 const ForEach&);
-template WordChoice<std::uint64_t> choose_orders(const std::uint64_t*, const Extents3&, int,
-                                                 const ForEach&);
+template WordScales scales_of(std::span<const std::uint32_t>, const ForEach&);
+template WordScales scales_of(std::span<const std::uint64_t>, const ForEach&);
+template WordChoice<std::uint32_t> choose_orders(const std::uint32_t*, const Extents3&,
+                                                 const WordScales&, const ForEach&);
+template WordChoice<std::uint64_t> choose_orders(const std::uint64_t*, const Extents3&,
+                                                 const WordScales&, const ForEach&);
 
 }  // namespace cuszi

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "core/base/lossless.hpp"
 #include "core/lossless/word_grid.hpp"
 #include "core/lossless/word_map.hpp"
@@ -13,9 +16,17 @@ struct WordChoice {
   Orders orders;
 };
 
-/// The cheapest of several orders in sampled boxes. `shift` low bits of all values are 0.
+/// The scales with which all values have words.
+struct WordScales {
+  int zeros = 0;                 ///< low bits that are 0, below digits
+  std::optional<int> multiples;  ///< the largest exponent whose multiples they are, if there is one
+};
 template <class Word>
-WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, int shift,
+WordScales scales_of(std::span<const Word> bits, const ForEach& for_each);
+
+/// The cheapest of several choices in sampled boxes.
+template <class Word>
+WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, const WordScales& scales,
                                const ForEach& for_each);
 
 }  // namespace cuszi

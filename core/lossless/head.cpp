@@ -12,7 +12,7 @@ namespace {
 
 constexpr int symbol_bits = 6;
 constexpr int order_bits = 2;
-constexpr int shift_bits = 6;
+constexpr int scale_bits = 11;
 constexpr std::uint64_t most_chunk_points = std::uint64_t{1} << 20;
 
 /// Tokens of differences that fall off from 0. Above a class, the octaves relative to it are alike.
@@ -85,8 +85,8 @@ std::uint32_t choose_blocks_of_token_lane(std::uint64_t live_blocks, std::uint64
 template <class Word>
 std::vector<std::byte> WordHead<Word>::write() const {
   BitWriter out;
-  out.put(static_cast<std::uint64_t>(map.order), 1);
-  out.put(static_cast<std::uint64_t>(map.shift), shift_bits);
+  out.put(static_cast<std::uint64_t>(map.order), order_bits);
+  out.put(static_cast<std::uint64_t>(map.scale), scale_bits);
   out.put(map.base, WordMap<Word>::digits);
   for (const std::uint8_t order : orders) out.put(order, order_bits);
   for (const std::uint64_t extent : chunk) put_gamma(static_cast<std::uint32_t>(extent), out);
@@ -111,10 +111,13 @@ template <class Word>
 WordHead<Word> WordHead<Word>::read(Bytes bytes, const Extents3& extents) {
   BitReader in(bytes, "the tables of a predicted frame");
   WordHead head{};
-  head.map.order = static_cast<WordOrder>(in.get(1));
-  head.map.shift = static_cast<int>(in.get(shift_bits));
+  const auto word_order = static_cast<std::uint8_t>(in.get(order_bits));
+  head.map.order = static_cast<WordOrder>(word_order);
+  head.map.scale = static_cast<int>(in.get(scale_bits));
   head.map.base = static_cast<Word>(in.get(WordMap<Word>::digits));
-  if (head.map.shift >= WordMap<Word>::digits || (head.map.base & head.map.low_bits()) != 0)
+  const int most =
+      head.map.order == WordOrder::multiples ? FloatParts<Word>::exponents : WordMap<Word>::digits;
+  if (word_order >= word_orders || head.map.scale >= most || (head.map.base & head.map.low_bits()) != 0)
     throw ArchiveError("the words of a predicted frame are impossible");
   for (std::uint8_t& order : head.orders) {
     order = static_cast<std::uint8_t>(in.get(order_bits));

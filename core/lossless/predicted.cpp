@@ -1,7 +1,5 @@
 #include "core/lossless/predicted.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "core/base/error.hpp"
@@ -10,20 +8,6 @@
 namespace cuszi {
 
 namespace {
-
-/// The number of low bits that are 0 in all values.
-template <class Word>
-int common_zeros(std::span<const Word> bits, const ForEach& for_each) {
-  constexpr std::size_t piece = 1 << 18;
-  std::vector<Word> seen(ceil_div(bits.size(), piece));
-  for_each(seen.size(), [&](std::size_t i) {
-    const std::size_t end = std::min(bits.size(), (i + 1) * piece);
-    for (std::size_t k = i * piece; k < end; ++k) seen[i] |= bits[k];
-  });
-  Word all = 0;
-  for (const Word of_piece : seen) all |= of_piece;
-  return std::min(std::countr_zero(all), WordMap<Word>::digits - 1);
-}
 
 /// Classes the blocks from `first` to `end`, and counts their tokens.
 template <class Word>
@@ -61,7 +45,7 @@ void predict_chunk(const Word* bits, const WordHead<Word>& head, const WordBox& 
   for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
     for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
       for (std::uint64_t x = 0; x < points; ++x)
-        *to++ = shifted_right(words[offset + x], head.map.shift);
+        *to++ = shifted_right(words[offset + x], head.map.shift());
     });
   });
 }
@@ -74,7 +58,7 @@ void restore_chunk(const WordBlocks<Word>& blocks, const WordHead<Word>& head, c
   const Word* from = blocks.words.data() + blocks.grid.points_before(chunk);
   for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
     for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
-      for (std::uint64_t x = 0; x < points; ++x) words[offset + x] = *from++ << head.map.shift;
+      for (std::uint64_t x = 0; x < points; ++x) words[offset + x] = *from++ << head.map.shift();
     });
   });
   sum_differences(words.data(), chunk.size, head.orders);
@@ -90,7 +74,7 @@ template <class Word>
 OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
                          const ForEach& for_each) {
   const WordChoice<Word> choice =
-      choose_orders(bits.data(), extents, common_zeros(bits, for_each), for_each);
+      choose_orders(bits.data(), extents, scales_of(bits, for_each), for_each);
   WordBlocks<Word> blocks(WordGrid::of(extents));
   WordHead<Word> head{choice.map, choice.orders, blocks.grid.chunk, 0, {}};
   std::vector<std::vector<std::uint32_t>> of_chunks(blocks.grid.chunks());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/base/bit_width.hpp"
 #include "core/base/hd.hpp"
 
 namespace cuszi {
@@ -10,32 +11,75 @@ namespace cuszi {
 enum class WordOrder : std::uint8_t {
   by_value = 0,   ///< words ascend with values, so that differences of near values are small
   sign_last = 1,  ///< magnitudes, the sign in the lowest bit: for values without near neighbours
+  multiples = 2,  ///< values are integers times a power of two, words the integers
 };
+inline constexpr std::uint8_t word_orders = 3;
 
-/// A bijection between the bits of floating-point values and words modulo 2^digits. Low bits that
-/// are 0 in all values are 0 in all words.
+/// The parts of IEEE-754 values as integers: magnitude x 2^exponent.
 template <class Word>
-struct WordMap {
+struct FloatParts {
   static constexpr int digits = 8 * sizeof(Word);
+  static constexpr int mantissa_bits = digits == 32 ? 23 : 52;
+  static constexpr int exponents = 1 << (digits - 1 - mantissa_bits);
+  static constexpr Word hidden = Word{1} << mantissa_bits;
   static constexpr Word top = Word{1} << (digits - 1);
 
-  WordOrder order = WordOrder::by_value;
-  int shift = 0;  ///< low bits that are 0 in all values, below digits
-  Word base = 0;  ///< the word that becomes 0; a multiple of 2^shift
+  Word magnitude;
+  int exponent;  ///< at least 0: in units of the smallest subnormal
 
-  CUSZI_HD constexpr Word low_bits() const { return (Word{1} << shift) - 1; }
+  CUSZI_HD static constexpr FloatParts of(Word bits) {
+    const Word mantissa = bits & (hidden - 1);
+    const int exponent = static_cast<int>((bits & ~top) >> mantissa_bits);
+    if (exponent == 0) return {mantissa, 0};
+    return {mantissa | hidden, exponent - 1};
+  }
+  /// The bits of the value; magnitudes with more bits than a mantissa lose the lowest.
+  CUSZI_HD Word bits(bool negative) const {
+    const int missing = mantissa_bits + 1 - static_cast<int>(bit_width_of(magnitude));
+    const int up = missing < exponent ? missing : exponent;
+    const Word mantissa = up >= 0 ? magnitude << up : magnitude >> -up;
+    const Word field = mantissa < hidden ? 0 : static_cast<Word>(exponent - up + 1);
+    return (negative ? top : Word{0}) | (field << mantissa_bits & ~top) | (mantissa & (hidden - 1));
+  }
+  CUSZI_HD static constexpr bool is_finite(Word bits) {
+    return (bits & ~top) >> mantissa_bits != exponents - 1;
+  }
+};
+
+/// A bijection between the bits of floating-point values and words modulo 2^digits.
+template <class Word>
+struct WordMap {
+  static constexpr int digits = FloatParts<Word>::digits;
+  static constexpr Word top = FloatParts<Word>::top;
+
+  WordOrder order = WordOrder::by_value;
+  /// Low bits that are 0 in all values and words, below digits; of multiples the exponent.
+  int scale = 0;
+  Word base = 0;  ///< the word that becomes 0; a multiple of 2^shift()
+
+  CUSZI_HD constexpr int shift() const { return order == WordOrder::multiples ? 0 : scale; }
+  CUSZI_HD constexpr Word low_bits() const { return (Word{1} << shift()) - 1; }
 
   CUSZI_HD constexpr Word word_of(Word bits) const {
     const Word sign = bits >> (digits - 1);
-    const Word word = order == WordOrder::sign_last ? bits << 1 | sign << shift
+    if (order == WordOrder::multiples) {
+      const auto parts = FloatParts<Word>::of(bits);
+      const int up = parts.magnitude == 0 ? 0 : parts.exponent - scale;
+      const Word word = up >= 0 ? parts.magnitude << up : parts.magnitude >> -up;
+      return (sign != 0 ? Word{0} - word : word) - base;
+    }
+    const Word word = order == WordOrder::sign_last ? bits << 1 | sign << scale
                                                     : bits ^ (sign != 0 ? ~low_bits() : top);
     return word - base;
   }
-  CUSZI_HD constexpr Word bits_of(Word word) const {
+  CUSZI_HD Word bits_of(Word word) const {
     word += base;
+    const bool is_upper = (word & top) != 0;
+    if (order == WordOrder::multiples)
+      return FloatParts<Word>{is_upper ? Word{0} - word : word, scale}.bits(is_upper);
     if (order == WordOrder::sign_last)
-      return (word >> 1 & ~low_bits() & ~top) | (word >> shift) << (digits - 1);
-    return word ^ ((word & top) != 0 ? top : ~low_bits());
+      return (word >> 1 & ~low_bits() & ~top) | (word >> scale) << (digits - 1);
+    return word ^ (is_upper ? top : ~low_bits());
   }
 };
 

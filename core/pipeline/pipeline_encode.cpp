@@ -128,8 +128,9 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   const auto words = encode_predicted(values, frame.shape, host_work_of(backend));
   ByteCount least = values.size();
   FrameKind kind = FrameKind::stored;
-  if (words.size() < least && words.size() >= least_payload_bytes(least)) {
-    least = words.size();
+  constexpr ByteCount entries = 16;  // of three more sections
+  if (words.size() + entries < least && words.size() >= least_payload_bytes(least)) {
+    least = words.size() + entries;
     kind = FrameKind::predicted;
   }
   std::vector<std::byte> packed;

@@ -12,7 +12,7 @@ from .numbers import Bits, Reader
 
 _BLOCKS = {1: (1, 1, 64), 2: (1, 8, 8), 3: (4, 4, 4)}
 _CLASSES, _LANE_BLOCKS = 64, 512
-_BY_VALUE, _SIGN_LAST = range(2)
+_BY_VALUE, _SIGN_LAST, _MULTIPLES = range(3)
 
 
 def _octave(number):
@@ -60,7 +60,8 @@ def _default_classes(before):
 
 def _head(data, digits):
     bits = Bits(data)
-    head = SimpleNamespace(order=bits.get(1), shift=bits.get(6), base=bits.get(digits))
+    head = SimpleNamespace(order=bits.get(2), scale=bits.get(11), base=bits.get(digits))
+    head.shift = 0 if head.order == _MULTIPLES else head.scale
     head.orders = [bits.get(2) for _ in range(3)]
     head.chunk = []
     for _ in range(3):
@@ -144,6 +145,10 @@ def _bits_of(head, words, digits):
     top, low, every = 1 << digits - 1, (1 << head.shift) - 1, (1 << digits) - 1
     kind = words.dtype.type
     words = words + kind(head.base)
+    if head.order == _MULTIPLES:
+        exponent = head.scale - (149 if digits == 32 else 1074)
+        whole = words.view(f"i{digits // 8}").astype(f"f{digits // 8}")
+        return np.ldexp(np.ldexp(whole, exponent - exponent // 2), exponent // 2).view(words.dtype)
     if head.order == _SIGN_LAST:
         return words >> kind(1) & kind(every & ~low & ~top) | (words >> kind(head.shift)) << kind(digits - 1)
     return words ^ np.where(words & kind(top), kind(top), kind(every & ~low))

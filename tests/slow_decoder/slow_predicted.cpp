@@ -93,7 +93,7 @@ void read_words(ByteReader& index, Bytes section, const WordHead<Word>& head,
         const std::uint64_t magnitude = form.least + (form.has_sign ? bits : bits >> 1);
         const bool is_negative = form.has_sign ? form.is_negative : (bits & 1) != 0;
         words[own.points[i]] = signed_word(static_cast<Word>(magnitude), is_negative)
-                               << head.map.shift;
+                               << head.map.shift();
       }
   }
   in.expect_end();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
@@ -27,7 +28,7 @@ std::vector<Word> special_words() {
 WordChoice<std::uint32_t> choice_of(const std::vector<float>& values, const Extents3& extents) {
   std::vector<std::uint32_t> bits;
   for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
-  return choose_orders(bits.data(), extents, 0, one_by_one);
+  return choose_orders<std::uint32_t>(bits.data(), extents, {}, one_by_one);
 }
 
 }  // namespace
@@ -54,6 +55,40 @@ TEST_CASE("words by value ascend with values") {
   const WordMap<std::uint32_t> map{WordOrder::by_value, 0, 0};
   const auto word = [&](float value) { return map.word_of(std::bit_cast<std::uint32_t>(value)); };
   for (std::size_t i = 1; i < values.size(); ++i) CHECK(word(values[i - 1]) < word(values[i]));
+}
+
+TEMPLATE_TEST_CASE("multiples of a power of two and their integers are each other's inverses", "",
+                   float, double) {
+  using Word = BitsOf<TestType>;
+  Random random(6);
+  constexpr int digits = WordMap<Word>::digits;
+  constexpr int most = std::numeric_limits<TestType>::digits;
+  for (const int exponent : {-1074, -149, -148, -20, 0, 3, 60}) {
+    std::vector<Word> bits;
+    for (int i = 0; i < 500; ++i) {
+      const int width = 1 + static_cast<int>(random.below(most));
+      const auto whole = static_cast<TestType>(random.next() >> (64 - width));
+      const auto value =
+          std::ldexp(whole, exponent + static_cast<int>(random.below(digits - most)));
+      bits.push_back(std::bit_cast<Word>(random.one_in(2) && value != 0 ? -value : value));
+    }
+    bits.push_back(0);
+    const WordScales scales = scales_of<Word>(bits, one_by_one);
+    if (exponent < std::numeric_limits<TestType>::min_exponent - most) continue;
+    REQUIRE(scales.multiples);
+    WordMap<Word> map{WordOrder::multiples, *scales.multiples, 0};
+    map.base = map.word_of(bits[0]);
+    CHECK(map.word_of(bits[0]) == 0);
+    for (const Word each : bits) REQUIRE(map.bits_of(map.word_of(each)) == each);
+    for (const TestType odd :
+         {TestType{-0.0}, std::numeric_limits<TestType>::quiet_NaN(),
+          std::numeric_limits<TestType>::infinity(), std::ldexp(TestType{1}, exponent + digits)}) {
+      std::vector<Word> more = bits;
+      more.push_back(std::bit_cast<Word>(odd));
+      more.push_back(std::bit_cast<Word>(std::ldexp(TestType{1}, exponent)));
+      CHECK(!scales_of<Word>(more, one_by_one).multiples);
+    }
+  }
 }
 
 TEST_CASE("a token and its raw bits are a magnitude and a sign") {
@@ -188,7 +223,7 @@ TEST_CASE("low bits that no value has take no bytes") {
   for (double& value : values) value = static_cast<float>(random.uniform());
   const FrameShape shape{DType::f64, {4096}};
   const auto sections = encode_predicted(bytes_of(values), shape, one_by_one);
-  CHECK(WordHead<std::uint64_t>::read(sections.head, shape.extents()).map.shift >= 29);
+  CHECK(WordHead<std::uint64_t>::read(sections.head, shape.extents()).map.scale >= 29);
   CHECK(sections.size() < 4 * values.size());
 }
 
@@ -208,7 +243,7 @@ TEST_CASE("heads that no encoder writes are refused") {
   refused([](auto& changed) { changed.chunk[1] = 0; });
   refused([](auto& changed) { changed.chunk[2] = 9; });
   refused([](auto& changed) { changed.chunk = {1, 2048, 2048}; });
-  refused([](auto& changed) { changed.map.shift = 40; });
+  refused([](auto& changed) { changed.map.scale = 40; });
   refused([](auto& changed) { changed.map = {WordOrder::by_value, 3, 1}; });
   auto bytes = head.write();
   CHECK_THROWS_AS(WordHead<std::uint32_t>::read(Bytes(bytes).first(bytes.size() - 1), extents),
