@@ -89,8 +89,8 @@ class BitReader {
   /// The next window_bits bits, left-aligned; zeros past the end.
   std::uint64_t window() const {
     const std::byte* const next = bytes_.data() + at_ / 8;
-    const std::size_t there = std::min(bytes_.size() - at_ / 8, sizeof(std::uint64_t));
     std::uint64_t word = 0;
+    const std::size_t there = std::min<ByteCount>(bytes_.size() - at_ / 8, sizeof word);
     if (there == sizeof word) {
       for (std::size_t i = 0; i < sizeof word; ++i)
         word = word << 8 | static_cast<std::uint64_t>(next[i]);

@@ -22,8 +22,9 @@ class TapList {
   void add(const TapList& others) {
     for (const Tap& tap : others) add(tap);
   }
-  const Tap* begin() const { return taps_.data(); }
-  const Tap* end() const { return taps_.data() + size_; }
+  const Tap* data() const { return taps_.data(); }
+  const Tap* begin() const { return data(); }
+  const Tap* end() const { return data() + size_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 

@@ -112,7 +112,7 @@ void run_stage(Box<T>& box, const InterpParams& params, const InterpStage& stage
                                     stage.spacing, box.tile.box[axis]));
   }
   const Extents32 strides{box.tile.box[1] * box.tile.box[2], box.tile.box[2], 1};
-  const auto stride = std::ptrdiff_t{strides[axis]} * stage.spacing;
+  const auto stride = static_cast<std::ptrdiff_t>(strides[axis]) * stage.spacing;
   T* const values = box.values.data();
   for (std::uint32_t z = 0; z < stage.count[0]; ++z) {
     for (std::uint32_t y = 0; y < stage.count[1]; ++y) {

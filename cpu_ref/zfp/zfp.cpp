@@ -229,7 +229,7 @@ void look_at_stream(const EncodeTask<T>& task, const Dims& dims, const ZfpStream
   constexpr std::uint64_t piece_points = std::uint64_t{1} << 16;
   std::vector<std::vector<SparseEntry>> found(ceil_div(decoded.size(), piece_points));
   parallel_for(found.size(), [&](std::uint64_t piece) {
-    const std::uint64_t end = std::min(decoded.size(), (piece + 1) * piece_points);
+    const auto end = std::min<std::uint64_t>(decoded.size(), (piece + 1) * piece_points);
     for (std::uint64_t i = piece * piece_points; i < end; ++i) {
       look.look_at(i, decoded[i], found[piece]);
     }
