@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Executes examples/choose_a_bound.ipynb with nbconvert; writes a notebook and a page.
+# Executes the notebooks of examples with nbconvert; writes notebooks and pages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,8 +7,9 @@ usage() {
     cat <<'USAGE'
 Usage: scripts/run_notebook.sh BUILD [FOLDER]
 
-BUILD is a folder in which cuszi has been built. Writes FOLDER/choose_a_bound.ipynb and .html (FOLDER: build/notebook); fails
-where a cell does. scripts/build_docs.sh shows the former on the site. Packages from PyPI are kept in build/notebook-env.
+BUILD is a folder in which cuszi has been built. Writes each notebook of examples to FOLDER (build/notebook), with what its
+cells print and draw, and as a page; fails where a cell does. scripts/build_docs.sh shows choose_a_bound on the site. Packages
+from PyPI are kept in build/notebook-env.
 USAGE
 }
 
@@ -21,6 +22,6 @@ library=$(find "$build" -name libcuszi.so.1 | head -n 1)
 mkdir -p "$folder"
 # The sources' package with the build's library.
 CUSZI_LIBRARY=$(realpath "$library") PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 \
-    "$python" -m nbconvert --execute --to notebook --output-dir "$folder" --log-level WARN examples/choose_a_bound.ipynb
-"$python" -m nbconvert --to html --log-level WARN "$folder/choose_a_bound.ipynb"
-echo "The page is $folder/choose_a_bound.html."
+    "$python" -m nbconvert --execute --to notebook --output-dir "$folder" --log-level WARN examples/*.ipynb examples/notebooks/*.ipynb
+"$python" -m nbconvert --to html --log-level WARN "$folder"/*.ipynb
+echo "The pages are in $folder."
