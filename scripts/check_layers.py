@@ -17,7 +17,7 @@ ROOMS = {
     "gpu": ["cpu_ref/base", "core"],  # for the number of the host's threads
     "codec": ["include", "core", "cpu_ref", "gpu/include"],
     "app": ["bench", "include", "codec", "cpu_ref", "core"],
-    "bindings": ["include", "codec", "cpu_ref/base", "core"],
+    "bindings": ["include", "codec", "cpu_ref/base", "cpu_ref/session", "core"],  # session: of browsers
     "bench": ["bindings", "include", "codec", "gpu/include", "gpu", "cpu_ref", "core"],
 }
 

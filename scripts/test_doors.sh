@@ -15,10 +15,11 @@ program, which is installed where it is missing:
   adios2    the operator plugin in bpls (built of ADIOS2's sources from PyPI in 3 minutes, in build/bpls)
   virtual   virtual Zarr by kerchunk, VirtualiZarr and Icechunk (from PyPI, 0.5 GB, in build/virtual-env)
   readers   compressed NetCDF files in CDO, NCO, R and Octave (cdo, nco, r-cran-ncdf4 and octave of Debian, 0.9 GB)
+  browser   the decoder in Node and the page in headless Chromium (emscripten, nodejs and chromium of Debian, 1.2 GB)
 USAGE
 }
 
-doors=(paraview vtk adios2 virtual readers)
+doors=(paraview vtk adios2 virtual readers browser)
 [[ ${1-} != -h && ${1-} != --help ]] || { usage; exit 0; }
 [[ $# -ge 1 ]] || { usage >&2; exit 1; }
 build=$(cd "$1" && pwd)
@@ -106,6 +107,14 @@ test_readers() {
     CUSZI=$scratch/prefix/bin/cuszi HDF5_PLUGIN_PATH=$scratch/package/cuszi/plugin \
         "$python" "$root/tests/python/test_readers.py" 2>&1 | tee "$scratch/readers.log"
     ! grep -q skipped "$scratch/readers.log"
+}
+
+test_browser() {
+    install emscripten chromium nodejs libfmt-dev libxxhash-dev
+    "$root/scripts/build_browser.sh" "$root/build/browser"
+    for part in decoder page; do
+        CUSZI=$build/app/cuszi CUSZI_BROWSER=$root/build/browser node --test "$root/tests/browser/$part.test.mjs"
+    done
 }
 
 for door in "${doors[@]}"; do
