@@ -91,8 +91,7 @@ class WordSample {
   }
 
   /// The map whose word 0 is the median.
-  WordMap<Word> centred(WordOrder order, int scale) const {
-    WordMap<Word> map{order, scale, 0};
+  WordMap<Word> centred(WordMap<Word> map) const {
     std::vector<Word> words(bits_.size());
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = map.word_of(bits_[i]);
     const auto middle = words.begin() + static_cast<std::ptrdiff_t>(words.size() / 2);
@@ -177,13 +176,19 @@ WordChoice<Word> choose_orders(const Word* bits, const Extents3& extents, const 
   const WordSample<Word> sample(bits, extents);
   Orders first{};
   for (std::size_t axis = 0; axis < first.size(); ++axis) first[axis] = extents[axis] > 1 ? 1 : 0;
-  WordMap<Word> map = sample.centred(WordOrder::by_value, scales.zeros);
-  if (scales.multiples) {
-    const WordMap<Word> multiples = sample.centred(WordOrder::multiples, *scales.multiples);
-    if (sample.cost({multiples, first}) <= sample.cost({map, first})) map = multiples;
+  std::vector<WordChoice<Word>> choices;
+  WordMap<Word> map;
+  if (scales.integer_step != 0) {
+    map = sample.centred({WordOrder::integers, 0, 0, static_cast<Word>(scales.integer_step)});
+    choices = {{map, first}};
+  } else {
+    map = sample.centred({WordOrder::by_value, scales.zeros});
+    if (scales.multiples) {
+      const WordMap<Word> multiples = sample.centred({WordOrder::multiples, *scales.multiples});
+      if (sample.cost({multiples, first}) <= sample.cost({map, first})) map = multiples;
+    }
+    choices = {{map, first}, {sample.centred({WordOrder::sign_last, scales.zeros}), {}}};
   }
-  std::vector<WordChoice<Word>> choices{{map, first},
-                                        {sample.centred(WordOrder::sign_last, scales.zeros), {}}};
   Orders orders{};
   const auto end = [&](std::size_t axis) { return extents[axis] > 1 ? most_order : 0; };
   for (orders[0] = 0; orders[0] <= end(0); ++orders[0])

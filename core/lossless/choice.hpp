@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -20,6 +21,7 @@ struct WordChoice {
 struct WordScales {
   int zeros = 0;                 ///< low bits that are 0, below digits
   std::optional<int> multiples;  ///< the largest exponent whose multiples they are, if there is one
+  std::uint64_t integer_step = 0;  ///< of integers: the odd number that most are multiples of
 };
 template <class Word>
 WordScales scales_of(std::span<const Word> bits, const ForEach& for_each);

@@ -88,6 +88,7 @@ std::vector<std::byte> WordHead<Word>::write() const {
   out.put(static_cast<std::uint64_t>(map.order), order_bits);
   out.put(static_cast<std::uint64_t>(map.scale), scale_bits);
   out.put(map.base, WordMap<Word>::digits);
+  if (map.order == WordOrder::integers) out.put(map.factor, WordMap<Word>::digits);
   for (const std::uint8_t order : orders) out.put(order, order_bits);
   for (const std::uint64_t extent : chunk) put_gamma(static_cast<std::uint32_t>(extent), out);
   const std::uint32_t lanes = blocks_of_lane / fewest_blocks_of_token_lane;
@@ -111,14 +112,12 @@ template <class Word>
 WordHead<Word> WordHead<Word>::read(Bytes bytes, const Extents3& extents) {
   BitReader in(bytes, "the tables of a predicted frame");
   WordHead head{};
-  const auto word_order = static_cast<std::uint8_t>(in.get(order_bits));
-  head.map.order = static_cast<WordOrder>(word_order);
+  head.map.order = static_cast<WordOrder>(in.get(order_bits));
   head.map.scale = static_cast<int>(in.get(scale_bits));
   head.map.base = static_cast<Word>(in.get(WordMap<Word>::digits));
-  const int most =
-      head.map.order == WordOrder::multiples ? FloatParts<Word>::exponents : WordMap<Word>::digits;
-  if (word_order >= word_orders || head.map.scale >= most || (head.map.base & head.map.low_bits()) != 0)
-    throw ArchiveError("the words of a predicted frame are impossible");
+  if (head.map.order == WordOrder::integers)
+    head.map.factor = static_cast<Word>(in.get(WordMap<Word>::digits));
+  if (!head.map.is_possible()) throw ArchiveError("the words of a predicted frame are impossible");
   for (std::uint8_t& order : head.orders) {
     order = static_cast<std::uint8_t>(in.get(order_bits));
     if (order > most_order) throw ArchiveError("a predicted frame has differences of order 3");

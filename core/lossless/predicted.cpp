@@ -33,19 +33,20 @@ void class_blocks(WordBlocks<Word>& blocks, std::uint64_t first, std::uint64_t e
 template <class Word>
 void predict_chunk(const Word* bits, const WordHead<Word>& head, const WordBox& chunk,
                    WordBlocks<Word>& blocks) {
+  const WordMap<Word> map = head.map;
   std::vector<Word> words(count_of(chunk.size));
   Word* to = words.data();
   for_each_row_of_block(blocks.grid.extents, chunk.first, chunk.size,
                         [&](std::uint64_t at, std::uint64_t points) {
                           for (std::uint64_t x = 0; x < points; ++x)
-                            *to++ = head.map.word_of(bits[at + x]);
+                            *to++ = map.word_of(bits[at + x]);
                         });
   take_differences(words.data(), chunk.size, head.orders);
   to = blocks.words.data() + blocks.grid.points_before(chunk);
   for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
     for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
       for (std::uint64_t x = 0; x < points; ++x)
-        *to++ = shifted_right(words[offset + x], head.map.shift());
+        *to++ = shifted_right(words[offset + x], map.shift());
     });
   });
 }
@@ -72,9 +73,11 @@ void restore_chunk(const WordBlocks<Word>& blocks, const WordHead<Word>& head, c
 
 template <class Word>
 OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
-                         const ForEach& for_each) {
-  const WordChoice<Word> choice =
-      choose_orders(bits.data(), extents, scales_of(bits, for_each), for_each);
+                         std::uint64_t integer_step, const ForEach& for_each) {
+  WordScales scales{};
+  if (integer_step == 0) scales = scales_of(bits, for_each);
+  scales.integer_step = integer_step;
+  const WordChoice<Word> choice = choose_orders(bits.data(), extents, scales, for_each);
   WordBlocks<Word> blocks(WordGrid::of(extents));
   WordHead<Word> head{choice.map, choice.orders, blocks.grid.chunk, 0, {}};
   std::vector<std::vector<std::uint32_t>> of_chunks(blocks.grid.chunks());
@@ -118,9 +121,10 @@ auto with_bits(std::span<Byte> values, DType dtype, const F& f) {
 
 }  // namespace
 
-OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each) {
+OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each,
+                                   std::uint64_t integer_step) {
   return with_bits(values, shape.dtype, [&]<class Word>(std::span<const Word> bits) {
-    return encode<Word>(bits, shape.extents(), for_each);
+    return encode<Word>(bits, shape.extents(), integer_step, for_each);
   });
 }
 

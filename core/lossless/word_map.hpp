@@ -12,8 +12,17 @@ enum class WordOrder : std::uint8_t {
   by_value = 0,   ///< words ascend with values, so that differences of near values are small
   sign_last = 1,  ///< magnitudes, the sign in the lowest bit: for values without near neighbours
   multiples = 2,  ///< values are integers times a power of two, words the integers
+  integers = 3,   ///< the bits are integers, mostly multiples of an odd one; words the quotients
 };
-inline constexpr std::uint8_t word_orders = 3;
+
+/// What times an odd number is 1 modulo 2^digits: by Newton's method, which doubles right bits.
+template <class Word>
+CUSZI_HD constexpr Word inverse_of_odd(Word odd) {
+  Word inverse = odd;  // right in three bits
+  for (int right = 3; right < static_cast<int>(8 * sizeof(Word)); right *= 2)
+    inverse *= 2 - odd * inverse;
+  return inverse;
+}
 
 /// The parts of IEEE-754 values as integers: magnitude x 2^exponent.
 template <class Word>
@@ -46,21 +55,28 @@ struct FloatParts {
   }
 };
 
-/// A bijection between the bits of floating-point values and words modulo 2^digits.
+/// A bijection between the bits of values and words modulo 2^digits.
 template <class Word>
 struct WordMap {
   static constexpr int digits = FloatParts<Word>::digits;
   static constexpr Word top = FloatParts<Word>::top;
 
   WordOrder order = WordOrder::by_value;
-  /// Low bits that are 0 in all values and words, below digits; of multiples the exponent.
+  /// Low bits that are 0 in all values and words, below digits; of multiples the exponent; of
+  /// integers 0.
   int scale = 0;
-  Word base = 0;  ///< the word that becomes 0; a multiple of 2^shift()
+  Word base = 0;    ///< the word that becomes 0; a multiple of 2^shift()
+  Word factor = 1;  ///< of integers: odd
 
   CUSZI_HD constexpr int shift() const { return order == WordOrder::multiples ? 0 : scale; }
   CUSZI_HD constexpr Word low_bits() const { return (Word{1} << shift()) - 1; }
+  constexpr bool is_possible() const {
+    constexpr int scales[] = {digits, digits, FloatParts<Word>::exponents, 1};
+    return scale < scales[static_cast<int>(order)] && factor % 2 != 0 && (base & low_bits()) == 0;
+  }
 
   CUSZI_HD constexpr Word word_of(Word bits) const {
+    if (order == WordOrder::integers) return bits * inverse_of_odd(factor) - base;
     const Word sign = bits >> (digits - 1);
     if (order == WordOrder::multiples) {
       const auto parts = FloatParts<Word>::of(bits);
@@ -74,6 +90,7 @@ struct WordMap {
   }
   CUSZI_HD Word bits_of(Word word) const {
     word += base;
+    if (order == WordOrder::integers) return word * factor;
     const bool is_upper = (word & top) != 0;
     if (order == WordOrder::multiples)
       return FloatParts<Word>{is_upper ? Word{0} - word : word, scale}.bits(is_upper);

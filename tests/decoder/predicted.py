@@ -12,7 +12,7 @@ from .numbers import Bits, Reader
 
 _BLOCKS = {1: (1, 1, 64), 2: (1, 8, 8), 3: (4, 4, 4)}
 _CLASSES, _LANE_BLOCKS = 64, 512
-_BY_VALUE, _SIGN_LAST, _MULTIPLES = range(3)
+_BY_VALUE, _SIGN_LAST, _MULTIPLES, _INTEGERS = range(4)
 
 
 def _octave(number):
@@ -61,6 +61,7 @@ def _default_classes(before):
 def _head(data, digits):
     bits = Bits(data)
     head = SimpleNamespace(order=bits.get(2), scale=bits.get(11), base=bits.get(digits))
+    head.factor = bits.get(digits) if head.order == _INTEGERS else 1
     head.shift = 0 if head.order == _MULTIPLES else head.scale
     head.orders = [bits.get(2) for _ in range(3)]
     head.chunk = []
@@ -145,6 +146,8 @@ def _bits_of(head, words, digits):
     top, low, every = 1 << digits - 1, (1 << head.shift) - 1, (1 << digits) - 1
     kind = words.dtype.type
     words = words + kind(head.base)
+    if head.order == _INTEGERS:
+        return words * kind(head.factor)
     if head.order == _MULTIPLES:
         exponent = head.scale - (149 if digits == 32 else 1074)
         whole = words.view(f"i{digits // 8}").astype(f"f{digits // 8}")

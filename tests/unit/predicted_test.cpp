@@ -91,6 +91,21 @@ TEMPLATE_TEST_CASE("multiples of a power of two and their integers are each othe
   }
 }
 
+TEMPLATE_TEST_CASE("words of multiples of an odd number are the quotients", "", std::uint32_t,
+                   std::uint64_t) {
+  for (const std::uint64_t factor : {1U, 3U, 19U, 2'001U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
+    WordMap<TestType> map{WordOrder::integers, 0, 0, static_cast<TestType>(factor)};
+    REQUIRE(map.is_possible());
+    for (const TestType quotient : {0, 1, 2, 1000})
+      CHECK(map.word_of(static_cast<TestType>(quotient * factor)) == quotient);
+    map.base = 77;
+    for (const TestType bits : special_words<TestType>())
+      REQUIRE(map.bits_of(map.word_of(bits)) == bits);
+  }
+  CHECK_FALSE(WordMap<TestType>{WordOrder::integers, 0, 0, 2}.is_possible());
+  CHECK_FALSE(WordMap<TestType>{WordOrder::integers, 1, 0, 1}.is_possible());
+}
+
 TEST_CASE("a token and its raw bits are a magnitude and a sign") {
   for (std::uint32_t number = 1; number < word_classes; ++number) {
     const unsigned octave = octave_of_class(number);
