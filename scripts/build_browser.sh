@@ -8,7 +8,7 @@ usage() {
 Usage: scripts/build_browser.sh [FOLDER]
 
 Writes cuszi.wasm, cuszi.js and index.html to FOLDER (build/browser), which any web server can serve. Needs emscripten,
-libfmt-dev and libxxhash-dev of Debian 12; takes zstd's sources from PyPI. Takes 5 minutes on 2 cores.
+libfmt-dev and libxxhash-dev of Debian 12; takes zstd's sources from PyPI. Compiles for some minutes.
 USAGE
 }
 

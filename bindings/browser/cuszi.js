@@ -44,7 +44,7 @@ async function rangesOf(source) {
 }
 
 /** The array of a dtype's values; 16-bit floats, which JavaScript lacks, become Float32Array. */
-function arrayFor(dtype, bytes) {
+export function arrayFor(dtype, bytes) {
   const [, kind, bits] = /^(bf|f|i|u)[a-z]*(\d+)$/.exec(dtype) ?? [];
   if (bits === "16" && kind.endsWith("f")) {
     const widened = kind === "bf" ? (half) => new Float32Array(new Uint32Array([half << 16]).buffer)[0] : fromHalf;

@@ -1,10 +1,11 @@
 // cuszi.js in Node, against files that the tool restores.
 import assert from "node:assert/strict";
 import {readdirSync, readFileSync} from "node:fs";
+import {createServer} from "node:http";
 import {join} from "node:path";
 import {test} from "node:test";
 
-import {archived, bytes, cuszi, field, open, restored, serve, wasmBytes, write} from "./support.mjs";
+import {archived, arrayFor, bytes, cuszi, field, open, restored, serve, wasmBytes, write} from "./support.mjs";
 
 const same = (values, wanted) =>
   assert.equal(Buffer.compare(new Uint8Array(values.buffer), wanted), 0, "values differ from the tool's");
@@ -109,6 +110,31 @@ test("what is wrong in a call is an Error, and the next call works", async () =>
   const [all, again] = await Promise.all([opened.read(), opened.preview(2)]);
   same(all.values, wanted);
   assert.deepEqual(again.shape, [12, 12, 12]);
+});
+
+test("every dtype has an array", () => {
+  const of = (dtype, Type, ...values) => Array.from(arrayFor(dtype, Type.from(values).buffer));
+  assert.deepEqual(of("f16", Uint16Array, 0x3c00, 0xc500, 1, 0x7bff, 0x8000), [1, -5, 2 ** -24, 65504, -0]);
+  assert.deepEqual(of("f16", Uint16Array, 0x7c00, 0xfc00, 0x7e00), [Infinity, -Infinity, NaN]);
+  assert.deepEqual(of("bf16", Uint16Array, 0x3f80, 0xc0a0, 0x7f80), [1, -5, Infinity]);
+  assert.deepEqual(of("i8", Int8Array, -1, 5), [-1, 5]);
+  assert.deepEqual(of("u16", Uint16Array, 65535), [65535]);
+  assert.deepEqual(of("i64", BigInt64Array, -(2n ** 60n)), [-(2n ** 60n)]);
+  assert.deepEqual(of("f64", Float64Array, 0.1), [0.1]);
+  assert.throws(() => arrayFor("c64", new ArrayBuffer(8)), /c64/);
+});
+
+test("sizes that a server claims are checked", async () => {
+  let range;
+  const server = createServer((_, response) => response.writeHead(206, {"Content-Range": range}).end("short"));
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  const address = `http://127.0.0.1:${server.address().port}/a.cuszi`;
+  for (const [claim, message] of [["bytes 0-65535/5000000000", /5000000000 bytes, more than/],
+                                  ["bytes 0-65535/70000", /5 of 65536 bytes/], ["bytes 0-65535/*", /Content-Range/]]) {
+    range = claim;
+    await assert.rejects(open(address), message);
+  }
+  server.close();
 });
 
 test("a Blob and a URL are read by ranges", async () => {

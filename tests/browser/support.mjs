@@ -7,7 +7,7 @@ import {tmpdir} from "node:os";
 import {basename, extname, join} from "node:path";
 
 const tool = process.env.CUSZI, site = process.env.CUSZI_BROWSER;
-export const {open} = await import(join(site, "cuszi.js"));
+export const {arrayFor, open} = await import(join(site, "cuszi.js"));
 export const wasmBytes = statSync(join(site, "cuszi.wasm")).size;
 
 export const folder = mkdtempSync(join(tmpdir(), "cuszi-browser-"));
