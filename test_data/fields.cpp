@@ -2,9 +2,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <span>
+#include <type_traits>
 
+#include "core/field/stored_type.hpp"
 #include "test_data/random.hpp"
 
 namespace cuszi::test {
@@ -130,8 +133,36 @@ std::vector<T> make_values(FieldKind kind, const Dims& dims, std::uint64_t seed)
 template std::vector<float> make_values(FieldKind, const Dims&, std::uint64_t);
 template std::vector<double> make_values(FieldKind, const Dims&, std::uint64_t);
 
+namespace {
+
+/// Of floats times a power of two that spreads integers over a good part of their range.
+std::vector<std::byte> converted(DType dtype, const std::vector<double>& values) {
+  const double most =
+      is_integer(dtype) ? std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - 4) : 1;
+  std::vector<std::byte> stored(values.size() * size_of(dtype));
+  with_stored_type_of(dtype, [&](auto zero) {
+    using S = decltype(zero);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      S value{};
+      if constexpr (std::is_floating_point_v<S>) {
+        value = static_cast<S>(values[i]);
+      } else if constexpr (std::is_integral_v<S>) {
+        const double scaled = std::floor(values[i] * most);
+        if (is_stored_value(dtype, scaled)) value = static_cast<S>(scaled);
+      } else {
+        value = S::nearest(static_cast<float>(values[i]));
+      }
+      std::memcpy(stored.data() + i * sizeof(S), &value, sizeof(S));
+    }
+  });
+  return stored;
+}
+
+}  // namespace
+
 std::vector<std::byte> make_field(FieldKind kind, const Dims& dims, DType dtype,
                                   std::uint64_t seed) {
+  if (is_cast(dtype)) return converted(dtype, make_values<double>(kind, dims, seed));
   return with_type_of(dtype, [&](auto zero) {
     const auto values = make_values<decltype(zero)>(kind, dims, seed);
     const auto bytes = std::as_bytes(std::span(values));

@@ -49,7 +49,8 @@ inline constexpr double filled_value = 1e20;
 template <class T>
 std::vector<T> make_values(FieldKind kind, const Dims& dims, std::uint64_t seed);
 
-/// The values that make_values() returns for `dtype`, as bytes in the machine's order.
+/// The values that make_values() returns for `dtype`, as bytes in the machine's order. Of other
+/// types than f32 and f64, its doubles converted; of integers, those out of range are 0.
 std::vector<std::byte> make_field(FieldKind kind, const Dims& dims, DType dtype,
                                   std::uint64_t seed);
 

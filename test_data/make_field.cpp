@@ -19,7 +19,7 @@ constexpr const char* usage =
     "\n"
     "  KIND    smooth, rough, sparse, constant, missing, filled, wide, ramp or steps\n"
     "  DIMS    1 to 4 extents, slowest first, like 30x192x288\n"
-    "  DTYPE   f32 or f64\n"
+    "  DTYPE   f32, f64, f16, bf16, i8, u8 .. u64\n"
     "  SEED    a whole number\n"
     "  OUTPUT  the file to write\n";
 
@@ -31,10 +31,8 @@ FieldKind parse_kind(std::string_view text) {
 }
 
 cuszi::DType parse_dtype(std::string_view text) {
-  for (const cuszi::DType dtype : {cuszi::DType::f32, cuszi::DType::f64}) {
-    if (name_of(dtype) == text) return dtype;
-  }
-  throw UsageError("the type '" + std::string(text) + "' is neither f32 nor f64");
+  if (const auto dtype = cuszi::dtype_named(text)) return *dtype;
+  throw UsageError("there is no type '" + std::string(text) + "'");
 }
 
 std::uint64_t parse_seed(std::string_view text) {

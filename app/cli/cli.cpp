@@ -21,6 +21,7 @@
 #include "codec/settings/option_text.hpp"
 #include "codec/settings/settings.hpp"
 #include "core/field/asked_bounds.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi::app {
 
@@ -139,11 +140,9 @@ std::vector<float> read_bounds(const std::string& name) {
   std::vector<float> bounds;
   for (std::uint64_t i = 0; i < field.source.plan().frames(); ++i) {
     const Bytes frame = field.source.frame(i);
-    with_type_of(field.source.layout().dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const std::span values(reinterpret_cast<const T*>(frame.data()), frame.size() / sizeof(T));
+    with_work_values(field.source.layout().dtype, frame, [&](auto values) {
       std::transform(values.begin(), values.end(), std::back_inserter(bounds),
-                     [](T bound) { return float_below(double{bound}); });
+                     [](double bound) { return float_below(bound); });
     });
   }
   return bounds;
@@ -438,7 +437,8 @@ std::optional<ZfpHeader> header_of(const ToldZfpStream& told, const ZfpMode& mod
     }
     return std::nullopt;
   }
-  if (!told.dtype) throw UsageError("a zfp stream without header needs --type, f32 or f64");
+  if (!told.dtype || is_cast(*told.dtype))
+    throw UsageError("a zfp stream without header needs --type, f32 or f64");
   if (told.tolerance.has_value() != (mode.kind == Kind::accuracy)) {
     throw UsageError(
         "a zfp stream without header needs either --error-bound (its tolerance) or a --zfp-mode "

@@ -158,8 +158,16 @@ void add_field_options(CLI::App& app, FieldOptions& field) {
   add_byte_order_option(app, field.byte_order);
 }
 
+/// All types, in the order of their numbers.
+std::string type_words() {
+  std::string words;
+  for (const DTypeRow& row : dtype_table)
+    words += fmt::format("{}{}", words.empty() ? "" : "|", row.name);
+  return words;
+}
+
 void add_type_option(CLI::App& app, std::optional<DType>& dtype, const std::string& help) {
-  add_word<DType>(app, group::files, "-t,--type", "f32|f64", help, dtype);
+  add_word<DType>(app, group::files, "-t,--type", type_words(), help, dtype);
 }
 
 void add_byte_order_option(CLI::App& app, ByteOrder& order) {

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "app/cli/standard_streams.hpp"
@@ -18,6 +19,7 @@
 #include "codec/quality/quality_meter.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi::app {
 
@@ -35,10 +37,8 @@ ValueRange range_of(FieldSource& field, const FillValues& fills) {
   ValueRange range;
   for (std::uint64_t i = 0; i < field.plan().frames(); ++i) {
     const Bytes frame = field.frame(i);
-    with_type_of(field.layout().dtype, [&](auto zero) {
-      using T = decltype(zero);
+    with_work_values(field.layout().dtype, frame, [&]<class T>(std::span<const T> values) {
       const MissingTest<T> missing(fills);
-      const std::span values(reinterpret_cast<const T*>(frame.data()), frame.size() / sizeof(T));
       for (const T value : values) {
         if (!missing(value)) range.add(double{value}, double{value});
       }
@@ -112,7 +112,7 @@ class FileCopy {
     if (found != variables.end()) return static_cast<std::size_t>(found - variables.begin());
     std::vector<std::string> names;
     for (const Variable& variable : variables) names.push_back(variable.name);
-    throw UsageError(fmt::format("--bound {}: {} has no such f32 or f64 variable; it has {}", name,
+    throw UsageError(fmt::format("--bound {}: {} has no such variable of numbers; it has {}", name,
                                  input_, fmt::join(names, ", ")));
   }
 
@@ -139,7 +139,8 @@ class FileCopy {
     const std::vector<const VariableBound*> own = own_bounds(variables);
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const Variable& variable = variables[i];
-      if (own[i] == nullptr && (variable.is_auxiliary || options_.bounds_alone)) continue;
+      const bool is_asked = own[i] != nullptr || !options_.bounds_alone;
+      if (!is_asked || (own[i] == nullptr && !variable.is_compressed_unasked())) continue;
       if (own[i] == nullptr && !variable.lacking_filter.empty()) {
         spdlog::warn("{}:{}: copied unchanged: its HDF5 filter {} is not available", input_,
                      variable.name, variable.lacking_filter);
@@ -180,6 +181,23 @@ class FileCopy {
     return each.asked.mode == ErrorMode::relative && each.asked.bound != 0;
   }
 
+  /// Absolute bounds of packed variables are in unpacked units. No product with the scale exceeds
+  /// them.
+  static ValueBound bound_in_file(const CopiedVariable& each, const ValueRange& range) {
+    const Variable& variable = each.filtered.variable;
+    const ValueBound bound = value_bound(each.asked, range);
+    if (!variable.is_packed || each.asked.mode == ErrorMode::relative) return bound;
+    const double scale = std::fabs(variable.scale);
+    if (bound.goes_with_values() || !(scale > 0) || !std::isfinite(scale)) {
+      throw UsageError(
+          fmt::format("--bound {}: a packed variable takes an absolute bound, in "
+                      "unpacked units, or a relative one",
+                      variable.name));
+    }
+    const double steps = std::floor(bound.bound / scale);
+    return steps * scale > bound.bound ? steps - 1 : steps;
+  }
+
   void choose_bound(CopiedVariable& each, Progress& progress) {
     const Variable& variable = each.filtered.variable;
     const std::string name = input_ + ':' + variable.name;
@@ -189,7 +207,7 @@ class FileCopy {
       range = range_of(field.source, field.fills);
       progress.advance(field.source.layout().field_bytes());
     }
-    each.filtered.bound = value_bound(each.asked, range);
+    each.filtered.bound = stored_bound(*variable.dtype, bound_in_file(each, range));
     each.watch = FillWatch(field.fills,
                            {0, most_fill_samples, options_.settings.padding, needs_range(each)});
     const auto* const fills = field.fills.values.begin();
@@ -200,6 +218,9 @@ class FileCopy {
     each.report.dims = field.source.layout().dims;
     each.report.asked = each.asked;
     each.report.bound_absolute = each.filtered.bound.absolute();
+    if (variable.is_packed) {
+      each.report.bound_unpacked = *each.report.bound_absolute * std::fabs(variable.scale);
+    }
   }
 
   void look_at_copy(const OutputFile& file, Progress& progress) {

@@ -7,6 +7,7 @@
 
 #include "app/cli/json.hpp"
 #include "app/cli/standard_streams.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi::app {
 
@@ -189,7 +190,10 @@ std::string bound_text(const Report& report) {
     return fmt::format("{}, {:.6g} of each value", asked, report.asked->share);
   }
   if (*report.bound_absolute == 0) return asked + ": lossless";
-  return asked + fmt::format(": {:.6g} absolute", *report.bound_absolute) + places_text(report);
+  const std::string unpacked =
+      report.bound_unpacked ? fmt::format(", {:.6g} unpacked", *report.bound_unpacked) : "";
+  return asked + fmt::format(": {:.6g} absolute", *report.bound_absolute) + unpacked +
+         places_text(report);
 }
 
 std::string speed_text(const Report& report, double seconds) {
@@ -236,6 +240,8 @@ Report report_on(const ArchiveHeader& header, const FieldSummary& summary,
   report.asked = AskedBound{header.bound_asked, header.mode, header.share_asked};
   report.bound_absolute = header.bound_absolute;
   report.summary = summary;
+  auto& least = report.summary->least_bound;
+  if (least) least = bound_of_local(header.dtype, *least);
   return report;
 }
 
@@ -282,6 +288,7 @@ Json to_json(const Report& report) {
       unless_null(has_bound && has_two_bounds(asked->mode), [&] { return asked->share; });
   json["error_bound_abs"] =
       unless_null(report.has_absolute_bound(), [&] { return *report.bound_absolute; });
+  json["error_bound_unpacked"] = or_null(report.bound_unpacked);
   const auto& summary = report.summary;
   json["least_bound_abs"] = summary ? or_null(summary->least_bound) : Json(nullptr);
   json["lossless_points"] = summary ? Json(summary->kept) : Json(nullptr);

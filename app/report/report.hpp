@@ -41,6 +41,7 @@ struct Report {
   std::optional<Target> target;
   std::optional<bool> target_met;
   std::optional<double> bound_absolute;  ///< or no_bound
+  std::optional<double> bound_unpacked;  ///< bound_absolute times a packed variable's scale_factor
   std::optional<FieldSummary> summary;
   std::optional<MeasuredQuality> measured;
   std::string device = "cpu";

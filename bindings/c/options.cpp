@@ -94,8 +94,7 @@ Preview preview_of(const cuszi_part* part, const FieldCuts& plan) {
 FieldLayout field_layout(const cuszi_field* field) {
   if (field == nullptr) throw UsageError("field is NULL");
   FieldLayout layout;
-  layout.dtype =
-      within("dtype", field->dtype, CUSZI_F32, CUSZI_F64) == CUSZI_F32 ? DType::f32 : DType::f64;
+  layout.dtype = static_cast<DType>(within("dtype", field->dtype, CUSZI_F32, CUSZI_U64));
   const auto rank = static_cast<std::size_t>(within("rank", field->rank, 1, CUSZI_MAX_RANK));
   const auto dims = Dims::make(std::span(field->dims).first(rank));
   if (!dims) {
@@ -109,7 +108,7 @@ FieldLayout field_layout(const cuszi_field* field) {
 
 cuszi_field field_of(DType dtype, const Dims& dims) {
   cuszi_field field{};
-  field.dtype = dtype == DType::f32 ? CUSZI_F32 : CUSZI_F64;
+  field.dtype = static_cast<std::int32_t>(dtype);
   field.rank = dims.rank();
   std::copy(dims.extents().begin(), dims.extents().end(), std::begin(field.dims));
   return field;

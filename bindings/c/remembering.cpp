@@ -52,7 +52,8 @@ std::vector<std::byte> restored(Backends& backends, Bytes archive) {
 /// Nullopt if options forbid it or are invalid.
 std::optional<FieldKind> remembered_kind(const cuszi_options& options,
                                          const FieldLayout& layout) try {
-  if (options.remember == 0 || options.bound_field != nullptr) return std::nullopt;
+  if (is_cast(layout.dtype) || options.remember == 0 || options.bound_field != nullptr)
+    return std::nullopt;
   if (target_of(options) || error_mode_of(options) == ErrorMode::relative) return std::nullopt;
   return FieldKind{layout.dtype, layout.dims,
                    settings_hash(options, method_settings(options).fills)};

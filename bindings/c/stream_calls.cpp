@@ -60,7 +60,8 @@ const StreamCalls::Plan& StreamCalls::Plans::find(const cuszi_options& options,
 
 void StreamCalls::Plans::make(Plan& plan) {
   const FieldLayout layout = field_layout(&plan.field);
-  if (target_of(plan.options) || !is_small_in_batch(layout.field_bytes())) return;
+  if (is_cast(layout.dtype) || target_of(plan.options) || !is_small_in_batch(layout.field_bytes()))
+    return;
   const FieldSettings settings = checked_settings(plan.options);
   const FieldCuts cuts = plan_frames(layout.dims, layout.dtype, settings.frame_bytes);
   if (cuts.frames() != 1) return;

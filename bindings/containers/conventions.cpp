@@ -107,16 +107,23 @@ double next_number(double limit, T towards) {
   return is_beyond ? near : std::nextafter(near, towards);
 }
 
+void add_isovalue(double value, Variable& variable) {
+  auto& all = variable.isovalues;
+  const bool is_known = std::find(all.begin(), all.end(), value) != all.end();
+  if (std::isfinite(value) && !is_known) all.push_back(value);
+}
+
 /// The first invalid number; some readers round the limit to the variable's type.
 void add_limit(double limit, bool is_most, Variable& variable) {
+  if (is_wide_integer(*variable.dtype)) return;
+  if (is_cast(*variable.dtype)) {
+    return add_isovalue(is_most ? std::floor(limit) + 1 : std::ceil(limit) - 1, variable);
+  }
   with_type_of(*variable.dtype, [&](auto zero) {
     using T = decltype(zero);
     const T infinity = std::numeric_limits<T>::infinity();
     for (const double as_read : {limit, double{static_cast<T>(limit)}}) {
-      const double invalid = next_number<T>(as_read, is_most ? infinity : -infinity);
-      auto& all = variable.isovalues;
-      const bool is_known = std::find(all.begin(), all.end(), invalid) != all.end();
-      if (std::isfinite(invalid) && !is_known) all.push_back(invalid);
+      add_isovalue(next_number<T>(as_read, is_most ? infinity : -infinity), variable);
     }
   });
 }
@@ -140,6 +147,8 @@ void apply_conventions(const Attributes& attributes, Variable& variable) {
     for (const double value : numbers_or_text(attributes, name)) variable.add_fill(value);
   }
   add_limits(attributes, variable);
+  const std::vector<double> scale = attributes.numbers("scale_factor");
+  if (variable.is_packed && scale.size() == 1) variable.scale = scale[0];
   if (is_auxiliary(attributes, variable)) variable.is_auxiliary = true;
 }
 

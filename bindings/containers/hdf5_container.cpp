@@ -119,8 +119,9 @@ void Hdf5Container::read(const Variable& variable, std::span<const std::uint64_t
   }
   const hsize_t values = out.size() / size_of(*variable.dtype);
   const Handle memory(::H5Screate_simple(1, &values, nullptr), ::H5Sclose, name);
-  const hid_t type = variable.dtype == DType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
-  check(::H5Dread(open_.get(), type, memory.get(), place.get(), H5P_DEFAULT, out.data()), name);
+  const Handle type = native_type(open_.get(), name);
+  check(::H5Dread(open_.get(), type.get(), memory.get(), place.get(), H5P_DEFAULT, out.data()),
+        name);
 }
 
 void Hdf5Container::copy(const std::string& path, const std::string& name,

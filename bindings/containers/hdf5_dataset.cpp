@@ -62,7 +62,7 @@ void copy_values(Container& container, const FilteredVariable& filtered, hid_t t
                  const Subject& subject, const CopyLook& look) {
   const Variable& variable = filtered.variable;
   const ByteCount value_bytes = size_of(*variable.dtype);
-  const hid_t type = variable.dtype == DType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+  const Handle type = native_type(to, subject);
   Buffer buffer;
   for_each_block(variable.extents, chunk_of(variable), value_bytes, [&](const Block& block) {
     const MutableBytes values = buffer.resize(block.values() * value_bytes);
@@ -75,7 +75,8 @@ void copy_values(Container& container, const FilteredVariable& filtered, hid_t t
     check(::H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(),
                                 nullptr),
           subject);
-    check(::H5Dwrite(to, type, memory.get(), place.get(), H5P_DEFAULT, values.data()), subject);
+    check(::H5Dwrite(to, type.get(), memory.get(), place.get(), H5P_DEFAULT, values.data()),
+          subject);
     look(filtered, values);
   });
 }

@@ -96,6 +96,13 @@ Values::~Values() {
   if (count_ != 0) ::H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, bytes_.data());
 }
 
+Handle native_type(hid_t dataset, const Subject& subject) {
+  const Handle stored(::H5Dget_type(dataset), ::H5Tclose, subject);
+  Handle native(::H5Tcopy(stored.get()), ::H5Tclose, subject);
+  check(::H5Tset_order(native.get(), H5T_ORDER_LE), subject);
+  return native;
+}
+
 bool has_variable_length(hid_t type) {
   const H5T_class_t kind = ::H5Tget_class(type);
   if (kind == H5T_VLEN || (kind == H5T_STRING && ::H5Tis_variable_str(type) > 0)) return true;

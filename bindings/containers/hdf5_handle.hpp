@@ -95,6 +95,9 @@ class Values {
   std::vector<std::byte> bytes_;
 };
 
+/// Type of a dataset's values, in native byte order.
+Handle native_type(hid_t dataset, const Subject& subject);
+
 /// Whether the type contains lists or variable-length strings.
 bool has_variable_length(hid_t type);
 

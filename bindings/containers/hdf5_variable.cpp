@@ -36,11 +36,32 @@ bool is_number(hid_t type) {
   return kind == H5T_FLOAT || kind == H5T_INTEGER;
 }
 
+/// By its exponent's bits.
+std::optional<DType> half_of(hid_t type) {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t fraction = 0;
+  std::size_t fraction_bits = 0;
+  ::H5Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits);
+  const std::size_t bias = ::H5Tget_ebias(type);
+  const bool is_usual = sign == 15 && fraction == 0 && exponent == fraction_bits &&
+                        ::H5Tget_norm(type) == H5T_NORM_IMPLIED;
+  if (is_usual && exponent_bits == 5 && bias == 15) return DType::f16;
+  if (is_usual && exponent_bits == 8 && bias == 127) return DType::bf16;
+  return std::nullopt;
+}
+
 std::optional<DType> dtype_of(hid_t type) {
   const auto equal = [&](hid_t other) { return ::H5Tequal(type, other) > 0; };
   if (equal(H5T_IEEE_F32LE) || equal(H5T_IEEE_F32BE)) return DType::f32;
   if (equal(H5T_IEEE_F64LE) || equal(H5T_IEEE_F64BE)) return DType::f64;
-  return std::nullopt;
+  const std::size_t bytes = ::H5Tget_size(type);
+  const bool is_whole = ::H5Tget_precision(type) == 8 * bytes && ::H5Tget_offset(type) == 0;
+  if (::H5Tget_class(type) == H5T_FLOAT && bytes == 2 && is_whole) return half_of(type);
+  if (::H5Tget_class(type) != H5T_INTEGER || !is_whole) return std::nullopt;
+  const bool is_unsigned = ::H5Tget_sign(type) == H5T_SGN_NONE;
+  return dtype_named(fmt::format("{}{}", is_unsigned ? 'u' : 'i', 8 * bytes));
 }
 
 std::string type_text(hid_t type) {

@@ -65,12 +65,7 @@ class NetcdfContainer final : public Container {
     if (place == nullptr) throw InputError(path_ + ": has no variable " + variable.name);
     const std::vector<std::size_t> start(first.begin(), first.end());
     const std::vector<std::size_t> counts(count.begin(), count.end());
-    auto* const values = static_cast<void*>(out.data());
-    check(variable.dtype == DType::f64
-              ? ::nc_get_vara_double(place->group, place->id, start.data(), counts.data(),
-                                     static_cast<double*>(values))
-              : ::nc_get_vara_float(place->group, place->id, start.data(), counts.data(),
-                                    static_cast<float*>(values)),
+    check(::nc_get_vara(place->group, place->id, start.data(), counts.data(), out.data()),
           path_ + ':' + variable.name);
   }
 

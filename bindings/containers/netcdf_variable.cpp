@@ -6,6 +6,7 @@
 #include "bindings/containers/hdf5_handle.hpp"
 #include "bindings/containers/netcdf.hpp"
 #include "core/base/error.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi::netcdf {
 
@@ -25,12 +26,29 @@ bool has_attribute(int group, int variable, const char* name) {
 /// Adds the fill value of unwritten points.
 void add_fill_mode(int group, int id, Variable& variable) {
   int no_fill = 0;
-  double as_double = 0;
-  float as_float = 0;
-  const bool is_double = variable.dtype == DType::f64;
-  void* const value = is_double ? static_cast<void*>(&as_double) : &as_float;
-  if (::nc_inq_var_fill(group, id, &no_fill, value) != NC_NOERR || no_fill != 0) return;
-  variable.add_fill(is_double ? as_double : double{as_float});
+  if (size_of(*variable.dtype) == 1) return;  // bytes have none, by convention
+  with_stored_type_of(*variable.dtype, [&](auto value) {
+    if (::nc_inq_var_fill(group, id, &no_fill, &value) != NC_NOERR || no_fill != 0) return;
+    if constexpr (std::is_arithmetic_v<decltype(value)>) {
+      variable.add_fill(static_cast<double>(value));
+    }
+  });
+}
+
+std::optional<DType> dtype_of(nc_type type) {
+  switch (type) {
+    case NC_FLOAT: return DType::f32;
+    case NC_DOUBLE: return DType::f64;
+    case NC_BYTE: return DType::i8;
+    case NC_UBYTE: return DType::u8;
+    case NC_SHORT: return DType::i16;
+    case NC_USHORT: return DType::u16;
+    case NC_INT: return DType::i32;
+    case NC_UINT: return DType::u32;
+    case NC_INT64: return DType::i64;
+    case NC_UINT64: return DType::u64;
+    default: return std::nullopt;
+  }
 }
 
 /// Empty if contiguous.
@@ -68,8 +86,7 @@ Variable describe(int group, int id, const std::string& prefix) {
   std::array<char, NC_MAX_NAME + 1> type_name{};
   check(::nc_inq_type(group, type, type_name.data(), nullptr), variable.name);
   variable.type = type_name.data();
-  if (type == NC_FLOAT) variable.dtype = DType::f32;
-  if (type == NC_DOUBLE) variable.dtype = DType::f64;
+  variable.dtype = dtype_of(type);
   std::vector<int> dims(static_cast<std::size_t>(rank));
   check(::nc_inq_vardimid(group, id, dims.data()), variable.name);
   for (const int dim : dims) {

@@ -400,11 +400,13 @@ contains
     end if
   end subroutine set_field
 
+  !> -1 for types that have no kind here: integers and halves.
   function kind_of(field) result(kind)
     type(cuszi_c_field), intent(in) :: field
     integer :: kind
 
     kind = merge(real32, real64, field%dtype == cuszi_f32)
+    if (field%dtype > cuszi_f64) kind = -1
   end function kind_of
 
   !> Fastest first.
@@ -570,6 +572,7 @@ contains
     character(6) :: name
 
     name = merge('real32', 'real64', kind == real32)
+    if (kind < 0) name = 'others'
   end function name_of
 
   !> 'real32, 3 x 4'

@@ -31,6 +31,23 @@ constexpr std::pair<int, unsigned> mode_bits[] = {
 constexpr unsigned mode_mask = 512 | 1024 | 2048;
 constexpr unsigned all_bits = strict_bit | mode_mask;
 enum TypeBit : unsigned { is_f64 = 1, is_big_endian = 2 };
+constexpr unsigned other_type_unit = 4;  ///< of types other than f32 and f64
+
+unsigned type_number(const cuszi_field& field, bool big_endian) {
+  const auto dtype = static_cast<unsigned>(field.dtype);
+  return (dtype <= CUSZI_F64 ? dtype : other_type_unit * dtype) | (big_endian ? is_big_endian : 0U);
+}
+
+/// Throws std::invalid_argument for unknown numbers.
+int dtype_of(unsigned number) {
+  const unsigned other = number / other_type_unit;
+  const unsigned dtype = other == 0 ? number & is_f64 : other;
+  const bool is_known = other == 0 || (other > CUSZI_F64 && other <= CUSZI_U64);
+  if (!is_known || (other != 0 && (number & is_f64) != 0)) {
+    throw std::invalid_argument("cuszi does not support the type " + std::to_string(number));
+  }
+  return static_cast<int>(dtype);
+}
 
 std::uint64_t get(std::span<const unsigned> numbers, std::size_t at) {
   return numbers[at] | std::uint64_t{numbers[at + 1]} << 32;
@@ -119,11 +136,7 @@ ChunkSettings ChunkSettings::read(std::span<const unsigned> numbers) {
     refuse_count(numbers.size(), "at least 17 parameters in an existing dataset");
   }
   read_lists(numbers, settings);
-  if (numbers[type_at] > (is_f64 | is_big_endian)) {
-    throw std::invalid_argument("cuszi does not support the type " +
-                                std::to_string(numbers[type_at]));
-  }
-  settings.field.dtype = (numbers[type_at] & is_f64) != 0 ? CUSZI_F64 : CUSZI_F32;
+  settings.field.dtype = dtype_of(numbers[type_at]);
   settings.big_endian = (numbers[type_at] & is_big_endian) != 0;
   settings.field.rank = static_cast<std::int32_t>(std::min<unsigned>(numbers[rank_at], 255));
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
@@ -143,7 +156,7 @@ ChunkSettings::Numbers ChunkSettings::write() const {
     if (mode == of) numbers[preset_at] |= bit;
   }
   if (has_share()) put(std::bit_cast<std::uint64_t>(share), share_at, numbers);
-  numbers[type_at] = (field.dtype == CUSZI_F64 ? is_f64 : 0U) | (big_endian ? is_big_endian : 0U);
+  numbers[type_at] = type_number(field, big_endian);
   numbers[rank_at] = static_cast<unsigned>(field.rank);
   for (std::size_t axis = 0; axis < CUSZI_MAX_RANK; ++axis) {
     put(field.dims[axis], dims_at + 2 * axis, numbers);

@@ -14,7 +14,7 @@ namespace cuszi::hdf5 {
 ///     1, 2      bound, a double
 ///     3         preset (cuszi_preset), plus 256 if strict, plus the mode: 0 absolute,
 ///               512 CUSZI_PWREL, 1024 CUSZI_ABS_OR_PWREL, 2048 CUSZI_ABS_AND_PWREL
-///     4         1 for f64, else 0; plus 2 for big-endian
+///     4         0 for f32, 1 for f64, else 4 times the cuszi_dtype; plus 2 for big-endian
 ///     5         rank
 ///     6 to 13   chunk extents, slowest first
 ///     14        number of fill values, plus 256 times the number of isovalues

@@ -7,13 +7,17 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bindings/hdf5/chunk_settings.hpp"
 #include "bindings/hdf5/hdf5_caller.hpp"
 #include "core/base/floating_point.hpp"
+#include "core/field/stored_type.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::hdf5 {
@@ -59,7 +63,9 @@ std::uint64_t memory_limit(std::size_t chunk_bytes) {
   return std::max<std::uint64_t>(16 * std::uint64_t{chunk_bytes}, least);
 }
 
-std::size_t value_bytes(const cuszi_field& field) { return field.dtype == CUSZI_F64 ? 8 : 4; }
+std::size_t value_bytes(const cuszi_field& field) {
+  return size_of(static_cast<DType>(field.dtype));
+}
 
 /// Allocated by HDF5.
 struct Buffer {
@@ -167,16 +173,35 @@ bool has_layout(const Caller& hdf5, hid_t type, const FloatLayout& ieee) {
          hdf5.type_norm(type) == H5T_NORM_IMPLIED;
 }
 
+/// Of all bits.
+bool is_integer(const Caller& hdf5, hid_t type) {
+  const std::size_t bytes = hdf5.type_size(type);
+  return hdf5.type_class(type) == H5T_INTEGER && bytes <= 8 && std::has_single_bit(bytes) &&
+         hdf5.type_precision(type) == 8 * bytes && hdf5.type_offset(type) == 0 &&
+         (bytes == 1 || hdf5.type_order(type) == H5T_ORDER_LE ||
+          hdf5.type_order(type) == H5T_ORDER_BE);
+}
+
 /// Other layouts have the same sizes.
-bool is_field(const Caller& hdf5, hid_t type) {
-  constexpr FloatLayout f32{32, 8, 127};
-  constexpr FloatLayout f64{64, 11, 1023};
-  if (hdf5.type_class(type) == H5T_FLOAT &&
-      (has_layout(hdf5, type, f32) || has_layout(hdf5, type, f64))) {
-    return true;
+std::optional<cuszi_dtype> dtype_of(const Caller& hdf5, hid_t type) {
+  constexpr std::pair<cuszi_dtype, FloatLayout> floats[] = {{CUSZI_F32, {32, 8, 127}},
+                                                            {CUSZI_F64, {64, 11, 1023}},
+                                                            {CUSZI_F16, {16, 5, 15}},
+                                                            {CUSZI_BF16, {16, 8, 127}}};
+  if (hdf5.type_class(type) == H5T_FLOAT) {
+    for (const auto& [dtype, layout] : floats) {
+      if (has_layout(hdf5, type, layout)) return dtype;
+    }
   }
-  hdf5.tell("cuszi takes only IEEE floats of 4 or 8 bytes, little- or big-endian");
-  return false;
+  if (is_integer(hdf5, type)) {
+    const int pairs = std::countr_zero(hdf5.type_size(type));
+    const int is_unsigned = hdf5.type_sign(type) == H5T_SGN_NONE ? 1 : 0;
+    return static_cast<cuszi_dtype>(CUSZI_I8 + 2 * pairs + is_unsigned);
+  }
+  hdf5.tell(
+      "cuszi takes only IEEE floats of 2, 4 or 8 bytes, bfloat16 and integers of 1 to 8 bytes, "
+      "little- or big-endian");
+  return std::nullopt;
 }
 
 /// Others may follow.
@@ -198,17 +223,21 @@ bool is_first(const Caller& hdf5, hid_t properties) {
 double value_of(std::array<unsigned char, sizeof(double)> stored, const ChunkSettings& like) {
   const std::size_t bytes = value_bytes(like.field);
   if (like.big_endian) swap_bytes(stored.data(), bytes, bytes);
-  if (bytes == sizeof(double)) return std::bit_cast<double>(stored);
-  float value = 0;
-  std::memcpy(&value, stored.data(), sizeof value);
-  return value;
+  return with_stored_type_of(static_cast<DType>(like.field.dtype), [&](auto value) -> double {
+    std::memcpy(&value, stored.data(), sizeof value);
+    if constexpr (std::is_arithmetic_v<decltype(value)>) {
+      return static_cast<double>(value);
+    } else {
+      return value.value();
+    }
+  });
 }
 
 bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& settings) {
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
   const int rank = hdf5.chunk(properties, static_cast<int>(chunk.size()), chunk.data());
   if (rank < 1) return false;
-  settings.field.dtype = hdf5.type_size(type) == 8 ? CUSZI_F64 : CUSZI_F32;
+  settings.field.dtype = dtype_of(hdf5, type).value();
   settings.big_endian = hdf5.type_order(type) == H5T_ORDER_BE;
   if (!set_dims(std::span(chunk).first(static_cast<std::size_t>(rank)), settings.field)) {
     return false;
@@ -228,7 +257,7 @@ bool complete(const Caller& hdf5, hid_t properties, hid_t type, ChunkSettings& s
 /// Sets the parameters of a new dataset.
 herr_t set_parameters(const Caller& caller, hid_t properties, hid_t type) {
   // HDF5 ignores can_apply() for optional filters.
-  if (!is_field(caller, type) || !is_first(caller, properties)) return -1;
+  if (!dtype_of(caller, type) || !is_first(caller, properties)) return -1;
   ChunkSettings::Numbers numbers(ChunkSettings::most);
   size_t count = numbers.size();  // set to the actual count
   unsigned flags = 0;
@@ -261,7 +290,7 @@ extern "C" {
 static htri_t can_apply(hid_t /*properties*/, hid_t type, hid_t /*space*/) {
   hdf5::Caller caller;
   if (!caller.find(__builtin_return_address(0))) return -1;
-  return hdf5::is_field(caller, type) ? 1 : 0;
+  return hdf5::dtype_of(caller, type) ? 1 : 0;
 }
 
 static herr_t set_local(hid_t properties, hid_t type, hid_t /*space*/) {

@@ -25,6 +25,7 @@ bool Caller::find(const void* return_address) {
   look_up(type_norm, "H5Tget_norm");
   look_up(type_size, "H5Tget_size");
   look_up(type_order, "H5Tget_order");
+  look_up(type_sign, "H5Tget_sign");
   look_up(chunk, "H5Pget_chunk");
   look_up(filter_at, "H5Pget_filter2");
   look_up(filter, "H5Pget_filter_by_id2");

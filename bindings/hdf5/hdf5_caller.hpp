@@ -20,6 +20,7 @@ struct Caller {
   decltype(&::H5Tget_norm) type_norm = nullptr;
   decltype(&::H5Tget_size) type_size = nullptr;
   decltype(&::H5Tget_order) type_order = nullptr;
+  decltype(&::H5Tget_sign) type_sign = nullptr;
   decltype(&::H5Pget_chunk) chunk = nullptr;
   decltype(&::H5Pget_filter2) filter_at = nullptr;
   decltype(&::H5Pget_filter_by_id2) filter = nullptr;

@@ -56,7 +56,8 @@ struct FieldInWork {
 std::optional<FieldInWork> begin_field(const FieldOfBatch& field, std::size_t number) {
   const FieldLayout& layout = field.layout;
   const FieldCuts plan = plan_frames(layout.dims, layout.dtype, field.settings->frame_bytes);
-  if (plan.frames() != 1 || !is_aligned(field.values.data(), layout.dtype)) return std::nullopt;
+  if (plan.frames() != 1 || is_cast(layout.dtype) || !is_aligned(field.values.data(), layout.dtype))
+    return std::nullopt;
   const Dims dims = plan.frame_dims(0);
   return FieldInWork{number,
                      {{layout.dtype, dims}, field.values},
@@ -233,7 +234,8 @@ std::optional<ArchiveInWork> begin_archive(const ArchiveOfBatch& archive, const 
                         all.size() == in.position() + payload_bytes + footer.size() &&
                         std::equal(footer.rbegin(), footer.rend(), ends.end.rbegin());
   const MutableBytes room = archive.room;
-  if (!is_whole || room.size() < shape.bytes() || !is_aligned(room.data(), shape.dtype)) {
+  if (!is_whole || is_cast(shape.dtype) || room.size() < shape.bytes() ||
+      !is_aligned(room.data(), shape.dtype)) {
     return std::nullopt;
   }
   return ArchiveInWork{number,

@@ -21,6 +21,7 @@
 #include "codec/frames/track_times.hpp"
 #include "codec/io/background.hpp"
 #include "core/base/growing_memory.hpp"
+#include "core/field/stored_type.hpp"
 #include "cpu_ref/base/thread_count.hpp"
 
 namespace cuszi {
@@ -40,11 +41,31 @@ std::optional<int> threads_for(Backend& backend, std::uint64_t points) {
 }
 
 ByteCount largest_frame(const FieldCuts& plan, DType dtype) {
-  return plan.largest_frame().count() * size_of(dtype);
+  return plan.largest_frame().count() * size_of(work_of(dtype));
 }
 
 std::string text_of(const FrameShape& shape) {
   return fmt::format("{} of {}", shape.dims.to_string(), name_of(shape.dtype));
+}
+
+/// Throws UsageError for settings without meaning for the type.
+void check_stored_type(DType dtype, const FieldSettings& settings) {
+  for (const double fill : std::span(settings.fills.values).first(settings.fills.count)) {
+    if (is_stored_value(dtype, fill)) continue;
+    throw UsageError(fmt::format("fill value {} is not a value of {}", fill, name_of(dtype)),
+                     Setting::fill_values);
+  }
+  if (!is_wide_integer(dtype)) return;
+  if (settings.mode != ErrorMode::absolute && settings.bound != 0) {
+    throw UsageError(
+        fmt::format("fields of {} take an absolute bound, or a bound of 0, which is "
+                    "lossless",
+                    name_of(dtype)));
+  }
+  if (settings.places.any() || settings.frame.isovalues.count != 0) {
+    throw UsageError(
+        fmt::format("fields of {} take neither local bounds nor isovalues", name_of(dtype)));
+  }
 }
 
 class FieldCompressor {
@@ -309,7 +330,8 @@ class FrameRestorer {
     Job job{head.frame, head.shown, track};
     if (!job.shown) return job;
     const bool may_stay_there = users_.may_stay_there() && amended_ == nullptr;
-    if (job.is_whole() && may_stay_there) job.transfer = track.backend->transfer();
+    if (job.is_whole() && may_stay_there && !is_cast(job.frame.shape.dtype))
+      job.transfer = track.backend->transfer();
     const std::uint64_t index = job.frame.header.index;
     const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);
     const FrameMemory& place = job.transfer != nullptr ? users_.device_place : users_.place;
@@ -453,6 +475,7 @@ CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
     check_axes(*axes, field.plan().dims);
   }
   settings.places.check(field.plan().dims);
+  check_stored_type(field.layout().dtype, settings);
   FieldCompressor compressor(devices, std::move(lost), settings, field, times);
   CompressedField result;
   result.header = compressor.header();
@@ -480,7 +503,7 @@ ArchiveHeader archive_header(DType dtype, const FieldCuts& plan, const FieldSett
   header.share_asked = settings.share;
   header.fills = settings.fills;
   header.plan = plan;
-  header.bound_absolute = value_bound(settings.asked(), range).absolute();
+  header.bound_absolute = stored_bound(dtype, value_bound(settings.asked(), range)).absolute();
   return header;
 }
 

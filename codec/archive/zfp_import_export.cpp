@@ -306,6 +306,10 @@ ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink) {
     throw UsageError(
         "an amended archive cannot be exported; restore it and compress the values again");
   }
+  if (is_cast(archive.header().dtype)) {
+    throw UsageError(fmt::format("an archive of {} has no zfp stream; f32 and f64 have",
+                                 name_of(archive.header().dtype)));
+  }
   const FieldCuts& plan = archive.header().plan;
   if (!cuts_between_blocks(plan)) {
     throw UsageError(

@@ -24,12 +24,22 @@ struct Ending {
   std::optional<DType> dtype;
 };
 
-constexpr std::array<Ending, 6> endings{{{".f32", DType::f32},
-                                         {".f64", DType::f64},
-                                         {".d64", DType::f64},
-                                         {".dat", std::nullopt},
-                                         {".bin", std::nullopt},
-                                         {".raw", std::nullopt}}};
+constexpr std::array<Ending, 16> endings{{{".f32", DType::f32},
+                                          {".f64", DType::f64},
+                                          {".d64", DType::f64},
+                                          {".f16", DType::f16},
+                                          {".bf16", DType::bf16},
+                                          {".i8", DType::i8},
+                                          {".u8", DType::u8},
+                                          {".i16", DType::i16},
+                                          {".u16", DType::u16},
+                                          {".i32", DType::i32},
+                                          {".u32", DType::u32},
+                                          {".i64", DType::i64},
+                                          {".u64", DType::u64},
+                                          {".dat", std::nullopt},
+                                          {".bin", std::nullopt},
+                                          {".raw", std::nullopt}}};
 
 // ASCII in any locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -158,7 +168,7 @@ std::vector<Dims> folder_claims(const std::string& path) {
 DType dtype_for(const std::string& path, const FieldOptions& options) {
   if (options.dtype) return *options.dtype;
   if (const auto dtype = dtype_in_name(path)) return *dtype;
-  throw UsageError(input_name(path) + ": no type in the file name; give --type f32 or f64");
+  throw UsageError(input_name(path) + ": no type in the file name; give --type, like f32 or u16");
 }
 
 [[noreturn]] void refuse_without_dims(const std::string& path,

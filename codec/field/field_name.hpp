@@ -31,11 +31,11 @@ struct FieldLayout {
 /// Case-insensitive; `ending` is in lower case.
 bool ends_with(std::string_view name, std::string_view ending);
 
-/// Whether a name ends in .f32, .f64, .d64, .dat, .bin or .raw, case-insensitive, and not as a
+/// Whether a name ends in a type's name, .d64, .dat, .bin or .raw, case-insensitive, and not as a
 /// restored one.
 bool is_field_name(const std::string& path);
 
-/// Type of an ending .f32, .f64 or .d64, also before .dat, .bin or .raw.
+/// Type of an ending like .f32, .u16 or .d64, also before .dat, .bin or .raw.
 std::optional<DType> dtype_in_name(const std::string& path);
 
 /// Dims in a path, slowest first, by the first matching rule:

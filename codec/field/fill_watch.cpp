@@ -9,6 +9,7 @@
 
 #include "core/base/lossless.hpp"
 #include "core/field/sample.hpp"
+#include "core/field/stored_type.hpp"
 #include "cpu_ref/field/scan.hpp"
 
 namespace cuszi {
@@ -207,9 +208,7 @@ void FillWatch::look_at(const LoadedFrame& frame, double ordinary) {
 }
 
 void FillWatch::look_at(DType dtype, Bytes bytes) {
-  with_type_of(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    const std::span values(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+  with_work_values(dtype, bytes, [&]<class T>(std::span<const T> values) {
     const auto values_at = [&](std::span<const std::uint64_t> points) {
       std::vector<double> picked;
       for (const std::uint64_t point : points) picked.push_back(double{values[point]});
@@ -223,7 +222,7 @@ void FillWatch::look_at(DType dtype, Bytes bytes) {
     const FieldScan scan = needs_scan() && !values.empty()
                                ? cpu::scan_frame(extents, values, named_, MultilevelParams{})
                                : FieldScan{};
-    look_at({dtype, values.size(), values_at, count, needs_scan() ? &scan : nullptr});
+    look_at({work_of(dtype), values.size(), values_at, count, needs_scan() ? &scan : nullptr});
   });
 }
 

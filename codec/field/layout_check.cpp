@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <vector>
 
 #include "codec/io/byte_source.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -46,14 +46,9 @@ class Sampler {
   std::vector<double> values_at(std::uint64_t first) { return doubles_in(bytes_at(first)); }
 
   std::vector<double> doubles_in(Bytes bytes) const {
-    std::vector<double> doubles(bytes.size() / size_of(dtype_));
-    with_type_of(dtype_, [&](auto value) {
-      for (std::size_t i = 0; i < doubles.size(); ++i) {
-        std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
-        doubles[i] = static_cast<double>(value);
-      }
+    return with_work_values(dtype_, bytes, [](auto values) {
+      return std::vector<double>(values.begin(), values.end());
     });
-    return doubles;
   }
 
  private:
@@ -151,7 +146,7 @@ Dims with_extents(const Dims& dims, const Extents& extents) {
 
 /// Share out of the plausible range; zeros are plausible.
 double share_of_strange(const std::vector<double>& values, DType dtype) {
-  const double most = dtype == DType::f32 ? 1e18 : 1e60;
+  const double most = dtype == DType::f64 ? 1e60 : 1e18;
   const auto strange = std::count_if(values.begin(), values.end(), [&](double value) {
     const double size = std::abs(value);
     return size != 0 && !(size >= 1 / most && size <= most);
@@ -186,7 +181,8 @@ std::optional<OtherDims> smoother_dims(const FieldLayout& layout, std::uint64_t 
 
 std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t values,
                                     const ReadValues& read) {
-  if (values < sampled_blocks * block_values) return std::nullopt;
+  const bool has_wide_range = !is_integer(layout.dtype) && layout.dtype != DType::f16;
+  if (!has_wide_range || values < sampled_blocks * block_values) return std::nullopt;
   Sampler sampler(layout.dtype, values, read);
   std::vector<double> now;
   std::vector<double> swapped;

@@ -27,7 +27,7 @@ inline std::uint64_t product(std::span<const std::uint64_t> extents) {
 struct Variable {
   std::string name;                    ///< with groups, without leading slash
   std::string type;                    ///< for messages
-  std::optional<DType> dtype;          ///< nullopt unless f32 or f64
+  std::optional<DType> dtype;          ///< nullopt unless a type of fields
   std::vector<std::uint64_t> extents;  ///< slowest first; empty for a scalar
   std::vector<std::uint64_t> chunk;    ///< extents; empty if contiguous
   std::vector<double> fills;           ///< fill values, without duplicates
@@ -36,10 +36,14 @@ struct Variable {
   std::uint64_t address = 0;           ///< with hard links; else 0
   bool is_elsewhere = false;           ///< in other files
   bool is_packed = false;              ///< has scale_factor or add_offset
+  double scale = 1;                    ///< scale_factor of packed ones
   bool is_auxiliary = false;           ///< coordinate, cell area, mesh, flag
   std::string lacking_filter;          ///< first missing one; else empty
 
   std::uint64_t values() const { return product(extents); }
+
+  /// Integers are compressed only where a user names them.
+  bool is_compressed_unasked() const { return dtype && !is_integer(*dtype) && !is_auxiliary; }
 
   /// Ignores duplicates and NaN.
   void add_fill(double value) {

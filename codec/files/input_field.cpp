@@ -10,6 +10,7 @@
 #include "codec/files/npy.hpp"
 #include "codec/files/variable_source.hpp"
 #include "core/base/error.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -88,12 +89,13 @@ FoundField find_npy(const std::string& name) {
   return found;
 }
 
-bool is_field(const Variable& variable) { return variable.dtype && !variable.is_auxiliary; }
+bool is_field(const Variable& variable) { return variable.is_compressed_unasked(); }
 
 std::string float_variables(const std::vector<Variable>& variables) {
   std::string names;
   for (const Variable& variable : variables) {
-    if (variable.dtype) names += (names.empty() ? "" : ", ") + variable.name;
+    const bool is_float = variable.dtype && !is_integer(*variable.dtype);
+    if (is_float) names += (names.empty() ? "" : ", ") + variable.name;
   }
   return names.empty() ? "it has no f32 or f64 variable" : "its f32 and f64 variables are " + names;
 }
@@ -119,33 +121,40 @@ void require_readable(const std::string& name, const Variable& variable) {
                     name, variable.lacking_filter));
   }
   if (variable.dtype) return;
-  throw InputError(variable.is_packed
-                       ? fmt::format("{}: {} packed with scale_factor or add_offset; unpack it "
-                                     "first, like with ncpdq -U",
-                                     name, variable.type)
-                       : fmt::format("{}: contains {}, not f32 or f64", name, variable.type));
+  throw InputError(fmt::format("{}: contains {}, not floats or integers", name, variable.type));
+}
+
+/// An archive has no place for what unpacks the values.
+void refuse_packed(const std::string& name, const Variable& variable) {
+  if (!variable.is_packed) return;
+  throw InputError(
+      fmt::format("{}: {} packed with scale_factor or add_offset; copy the file with --bound {}=, "
+                  "in unpacked units, or unpack it first, like with ncpdq -U",
+                  name, variable.type, variable.name));
 }
 
 /// Fills that occur in `source`.
-template <class T>
-std::vector<double> present(const std::vector<double>& fills, const ByteSource& source) {
-  constexpr std::size_t values_at_once = 1 << 20;
-  std::map<T, bool> is_there;
-  for (const double fill : fills) is_there[static_cast<T>(fill)] = false;
-  std::vector<T> values(values_at_once);
+std::vector<double> present(const std::vector<double>& fills, DType dtype,
+                            const ByteSource& source) {
+  constexpr ByteCount bytes_at_once = 1 << 23;
+  std::map<double, bool> is_there;
+  for (const double fill : fills) is_there[nearest_stored(dtype, fill)] = false;
+  std::vector<std::byte> bytes(bytes_at_once);
   ByteCount at = 0;
-  while (const std::size_t got = source.read_at(at, std::as_writable_bytes(std::span(values)))) {
+  while (const std::size_t got = source.read_at(at, bytes)) {
     at += got;
-    for (const T value : std::span(values).first(got / sizeof(T))) {
-      const auto found = is_there.find(value);
-      if (found != is_there.end() && found->first == value) found->second = true;
-    }
+    with_work_values(dtype, Bytes(bytes).first(got), [&](auto values) {
+      for (const auto value : values) {
+        const auto found = is_there.find(double{value});
+        if (found != is_there.end() && found->first == double{value}) found->second = true;
+      }
+    });
   }
   std::vector<double> found;
   for (const double fill : fills) {
-    const auto entry = is_there.find(static_cast<T>(fill));
+    const auto entry = is_there.find(nearest_stored(dtype, fill));
     if (entry->second) found.push_back(fill);
-    entry->second = false;  // equal as T
+    entry->second = false;  // equal as stored
   }
   return found;
 }
@@ -154,8 +163,7 @@ std::vector<double> present(const std::vector<double>& fills, const ByteSource& 
 FillValues fills_of(const std::string& name, const Variable& variable, const ByteSource& source) {
   std::vector<double> wanted = variable.fills;
   if (wanted.size() > FillValues::max_count) {
-    wanted = with_type_of(*variable.dtype,
-                          [&](auto zero) { return present<decltype(zero)>(wanted, source); });
+    wanted = present(wanted, *variable.dtype, source);
   }
   if (wanted.size() > FillValues::max_count) {
     throw InputError(
@@ -184,6 +192,7 @@ FoundField find_variable(const std::string& name, const FieldPath& path) {
   auto file = std::make_unique<FileSource>(path.file);
   std::shared_ptr<Container> container = open_container(path.format, path.file);
   const Variable variable = chosen_variable(path, *container);
+  refuse_packed(name, variable);
   return field_of(name, std::move(container), variable, std::move(file));
 }
 

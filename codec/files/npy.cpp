@@ -66,20 +66,29 @@ Header read_header(const FileSource& file) {
   return header;
 }
 
+/// Type and size; bfloat16 as ml_dtypes writes it.
+std::string numpy_name(DType dtype) {
+  constexpr std::array letters{'f', 'i', 'u'};
+  const char letter =
+      dtype == DType::bf16 ? 'V' : letters.at(static_cast<std::size_t>(row_of(dtype).kind));
+  return fmt::format("{}{}", letter, size_of(dtype));
+}
+
 /// '<f4' and similar.
 void read_type(const Header& header, NpyArray& array) {
   const std::string_view value = header.value_of("descr");
   const std::string_view type =
       value.substr(0, std::min<std::size_t>(value.find_first_of(",}"), 8));
-  const auto is = [&](char order, char width) {
-    return type.size() == 5 && type[1] == order && type[2] == 'f' && type[3] == width;
-  };
-  const bool is_f32 = is('<', '4') || is('>', '4');
-  if (!is_f32 && !is('<', '8') && !is('>', '8')) {
-    header.refuse(fmt::format("contains {}, not f4 or f8; convert it first", type));
+  const bool has_form = type.size() == 5 && std::string_view("<>|").find(type[1]) != type.npos;
+  for (std::size_t i = 0; i < dtype_table.size(); ++i) {
+    array.dtype = static_cast<DType>(i);
+    if (has_form && type.substr(2, 2) == numpy_name(array.dtype)) {
+      array.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
+      return;
+    }
   }
-  array.dtype = is_f32 ? DType::f32 : DType::f64;
-  array.byte_order = type[1] == '>' ? ByteOrder::big : ByteOrder::little;
+  header.refuse(
+      fmt::format("contains {}, not f2 to f8, i1 to i8 or u1 to u8; convert it first", type));
 }
 
 /// (20, 30, 40)
@@ -132,8 +141,9 @@ std::string npy_header(DType dtype, ByteOrder order, const Dims& dims) {
   constexpr std::size_t alignment = 64;
   const std::string shape =
       fmt::format("{}{}", fmt::join(dims.extents(), ", "), dims.rank() == 1 ? "," : "");
-  std::string text = fmt::format("{{'descr': '{}f{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 order == ByteOrder::big ? '>' : '<', size_of(dtype), shape);
+  const char ends = size_of(dtype) == 1 ? '|' : (order == ByteOrder::big ? '>' : '<');
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 ends, numpy_name(dtype), shape);
   const std::size_t start = size_at + 2;
   text.append(alignment - 1 - (start + text.size()) % alignment, ' ');
   text += '\n';
@@ -207,8 +217,8 @@ FortranSource::FortranSource(std::unique_ptr<FileSource> file, NpyArray array)
 std::size_t FortranSource::read_at(ByteCount offset, MutableBytes out) const {
   std::call_once(once_, [this] {
     const MutableBytes values = values_.resize(array_.bytes());
-    array_.dtype == DType::f32 ? read_in_c_order<std::uint32_t>(*file_, array_, values)
-                               : read_in_c_order<std::uint64_t>(*file_, array_, values);
+    with_word_of(array_.dtype,
+                 [&](auto zero) { read_in_c_order<decltype(zero)>(*file_, array_, values); });
   });
   const Bytes values = values_.view();
   const Bytes rest = values.subspan(std::min<ByteCount>(offset, values.size()));

@@ -26,8 +26,8 @@ struct NpyArray {
   ByteCount bytes() const { return values() * size_of(dtype); }
 };
 
-/// Parses a header of version 1 to 3. Throws InputError on damage and for types other than f32 and
-/// f64.
+/// Parses a header of version 1 to 3. Throws InputError on damage and for types that are not
+/// stored ones.
 NpyArray npy_array(const FileSource& file);
 
 /// Header of an array in C order.

@@ -144,6 +144,8 @@ ByteCount discard(ByteSource& source, ByteCount count) {
 
 namespace {
 
+std::uint8_t swapped(std::uint8_t word) { return word; }
+std::uint16_t swapped(std::uint16_t word) { return __builtin_bswap16(word); }
 std::uint32_t swapped(std::uint32_t word) { return __builtin_bswap32(word); }
 std::uint64_t swapped(std::uint64_t word) { return __builtin_bswap64(word); }
 
@@ -162,7 +164,7 @@ void swap_words(MutableBytes bytes) {
 void to_native(MutableBytes values, DType dtype, ByteOrder order) {
   static_assert(std::endian::native == std::endian::little);
   if (order == ByteOrder::little) return;
-  with_type_of(dtype, [&](auto zero) { swap_words<BitsOf<decltype(zero)>>(values); });
+  with_word_of(dtype, [&](auto zero) { swap_words<decltype(zero)>(values); });
 }
 
 }  // namespace cuszi

@@ -97,6 +97,9 @@ std::optional<Amendment> read_amended_header(Bytes bytes) {
 }
 
 void check_amendment(const Amendment& amendment, const ArchiveHeader& base) {
+  if (is_cast(base.dtype)) {
+    throw ArchiveError("an amended archive has values of " + std::string(name_of(base.dtype)));
+  }
   const Dims& dims = base.plan.dims;
   bool fits = amendment.dims.rank() == dims.rank();
   for (int axis = 0; fits && axis < dims.rank(); ++axis) {

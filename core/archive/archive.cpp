@@ -136,7 +136,7 @@ ArchiveHeader read_archive_header(Bytes bytes) {
   header.mode = in.get<ErrorMode>();
   header.bound_asked = in.get<double>();
   header.bound_absolute = in.get<double>();
-  if (header.dtype > DType::f64 || header.mode > ErrorMode::absolute_and_pointwise) {
+  if (header.dtype > DType::u64 || header.mode > ErrorMode::absolute_and_pointwise) {
     throw ArchiveError("the header's dtype or error mode is unknown");
   }
   if (has_two_bounds(header.mode)) header.share_asked = in.get<double>();

@@ -287,6 +287,15 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
       header.min > header.max) {
     throw ArchiveError("a frame's value range or its missing points are impossible");
   }
+  const bool is_without_loss = header.kind == FrameKind::stored ||
+                               header.kind == FrameKind::lossless ||
+                               header.kind == FrameKind::predicted;
+  if (is_wide_integer(dtype) && !is_without_loss) {
+    throw ArchiveError("a frame of 64-bit integers is coded with loss");
+  }
+  if (header.kind == FrameKind::predicted && size_of(dtype) < sizeof(std::uint32_t)) {
+    throw ArchiveError("a frame of values below 32 bits is predicted without loss");
+  }
   if (kind == transformed_kind) {
     header.transform = FrameTransform::read(in);
     if (header.transform->kept > dims.count() - header.missing) {
@@ -300,7 +309,7 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
     }
   }
   if (header.kind == FrameKind::coded) {
-    header.predictor = read_predictor(in, dims, dtype);
+    header.predictor = read_predictor(in, dims, work_of(dtype));
     header.coder = read_coder(in);
     if (has_own_coder(id_of(*header.predictor)) != (id_of(*header.coder) == CoderId::none)) {
       throw ArchiveError("a frame's predictor " + std::string(name_of(id_of(*header.predictor))) +

@@ -109,7 +109,7 @@ std::uint64_t FieldCuts::first_value(std::uint64_t i) const {
 FieldCuts plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wish,
                       ByteCount least) {
   FieldCuts plan{dims, 0, 1};
-  ByteCount slice_bytes = dims.count() * size_of(dtype);
+  ByteCount slice_bytes = dims.count() * size_of(work_of(dtype));
   const ByteCount frame_bytes = std::max(wish.value_or(usual_frame_bytes(slice_bytes)), least);
   for (plan.axis = 0; plan.axis < dims.rank(); ++plan.axis) {
     slice_bytes /= dims[plan.axis];
@@ -121,7 +121,7 @@ FieldCuts plan_frames(const Dims& dims, DType dtype, std::optional<ByteCount> wi
     plan.height = dims[plan.axis];
     return plan;
   }
-  const bool single_values = slice_bytes == size_of(dtype);
+  const bool single_values = slice_bytes == size_of(work_of(dtype));
   const std::uint64_t usual_unit = single_values ? 512 : 64;
   const std::uint64_t unit = fitting >= usual_unit ? usual_unit : fitting >= 8 ? 8 : 1;
   const std::uint64_t fewest = ceil_div(least, slice_bytes);

@@ -108,7 +108,7 @@ const SectionEntry* find_section(const LevelEntry& level, SectionId id) {
 }
 
 ByteCount mask_bytes(const FrameShape& shape, const FrameHeader& header) {
-  const ByteCount value_bytes = size_of(shape.dtype);
+  const ByteCount value_bytes = size_of(work_of(shape.dtype));
   const SectionEntry* const values = find_section(header.levels.front(), SectionId::mask_values);
   const bool has_one_value = values != nullptr && values->size <= 1 + value_bytes;
   const ByteCount of_values = has_one_value ? value_bytes : 2 * value_bytes + 1;
@@ -210,10 +210,12 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
 
 ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
                           const FramePreview& preview) {
-  const ByteCount value_bytes = size_of(shape.dtype);
-  ByteCount bytes = preview.restored.points() * value_bytes;
-  if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
   const bool is_packed = header.kind == FrameKind::lossless || header.kind == FrameKind::predicted;
+  const bool is_work = header.kind != FrameKind::stored && !is_packed;
+  const ByteCount value_bytes = size_of(is_work ? work_of(shape.dtype) : shape.dtype);
+  ByteCount bytes = preview.restored.points() * value_bytes;
+  if (is_work && is_cast(shape.dtype)) bytes += preview.shown.points() * size_of(shape.dtype);
+  if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
   if (is_packed) bytes *= 3;  // as byte planes, or as words of blocks with their places
   if (header.kind == FrameKind::coded) {
     bytes += code_bytes(shape, header, preview) + side_bytes(shape, header, preview);

@@ -70,7 +70,7 @@ Selection box_of(const Dims& dims, std::uint64_t most_points, std::uint64_t part
 }
 
 void pick(std::span<const Selection> selections, DType dtype, Bytes from, MutableBytes to) {
-  with_type_of(dtype, [&](auto zero) {
+  with_word_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     std::byte* out = to.data();
     for_each_point(selections, [&](std::uint64_t point) {

@@ -9,6 +9,9 @@ namespace cuszi {
 // Lossless coding by prediction: bits of values become ordered words, whose differences along the
 // axes, modulo 2^digits, are coded by their octaves in blocks.
 
+/// Words have 32 or 64 bits.
+constexpr bool may_be_predicted(DType dtype) { return size_of(dtype) >= sizeof(std::uint32_t); }
+
 /// Codes the bits of all values, in host memory, aligned. `integer_step`, an odd number: values are
 /// 64-bit integers, mostly multiples of it; 0: they are floating-point numbers.
 OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each,

@@ -37,8 +37,8 @@ class FrameValues {
 
 /// A frame in a backend.
 struct LoadedFrame {
-  FrameShape shape;
-  FrameValues values;
+  FrameShape shape;    ///< of work values
+  FrameValues values;  ///< work values
   PredictorParams draft;
   std::unique_ptr<EncodeSession> session;
   /// Transformed values, and the scan of the original ones.
@@ -57,7 +57,16 @@ struct LoadedFrame {
     FieldScan own;                             ///< before points were kept
   };
   std::optional<Bounds> bounds = {};
+  FillValues fills = {};
+  DType stored = DType::f32;
+  FrameValues original = {};  ///< stored values, if they were converted
 
+  /// Larger frames are kept.
+  ByteCount most_bytes = 0;
+
+  FrameShape stored_shape() const { return {stored, shape.dims}; }
+  /// May be dropped if the types are alike.
+  Bytes stored_values() const { return is_cast(stored) ? original.bytes() : values.bytes(); }
   /// See EncodeSession::scan.
   const FieldScan& scan() const;
 };
@@ -82,15 +91,16 @@ struct FrameAdvice {
 /// Returns memory of the host or the backend.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
-/// `known` is the LoadedFrame::scan() of an earlier load.
+/// Converts values to their work type; `shape` and `fills` are of the stored type. `known` is the
+/// LoadedFrame::scan() of an earlier load.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        FrameValues values, const FillValues& fills, StepTimes& times,
                        const std::optional<FieldScan>& known = {});
 
 /// Compresses a loaded frame. Errors of values that are not missing stay within `bound`, and within
-/// LoadedFrame::asked (predictor `multilevel`). A frame of one value stores only that and its mask.
-/// Bounds relative to values use a transform. Frames that cannot be coded (bound 0, range beyond
-/// the dtype), or not smaller, are packed losslessly or stored.
+/// LoadedFrame::asked (predictor `multilevel`); both refer to stored values. A frame of one value
+/// stores only that and its mask. Bounds relative to values use a transform. Frames that cannot be
+/// coded (bound 0, range beyond the dtype), or not smaller, are packed losslessly or stored.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
                                std::uint64_t index, const ValueBound& bound, StepTimes& times);
 

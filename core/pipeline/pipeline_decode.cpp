@@ -3,6 +3,7 @@
 
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/pipeline.hpp"
@@ -241,8 +242,13 @@ std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameS
   FrameBoundsByPlace bounds{header.bounds->largest};
   const Sections sections = read_sections(header, cut_levels(header, 1, payload)).front();
   if (sections.has(SectionId::bounds)) {
-    bounds.local = LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
+    bounds.local =
+        LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape.work());
+    for (LocalBound& local : bounds.local->bounds) {
+      local.bound = bound_of_local(shape.dtype, local.bound);
+    }
   }
+  bounds.largest = bound_of_local(shape.dtype, bounds.largest);
   return bounds;
 }
 
@@ -274,10 +280,35 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
   decompress_frame(backend, shape, header, payload, out, times);
 }
 
+namespace {
+
+/// Restores work values and rounds them to the stored type, on the host.
+void restore_and_cast(Backend& backend, const FrameShape& shape, const FrameHeader& header,
+                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      StepTimes& times) {
+  std::vector<std::byte> work(preview.shown.points() * size_of(work_of(shape.dtype)));
+  decompress_frame(backend, shape.work(), header, preview, payload, work, times);
+  times.measure("cast", [&] {
+    if (backend.transfer() == nullptr) {
+      return from_work(shape.dtype, work, out, host_work_of(backend));
+    }
+    std::vector<std::byte> values(out.size());
+    from_work(shape.dtype, work, values, host_work_of(backend));
+    backend.copy(values, out);
+  });
+}
+
+}  // namespace
+
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, Bytes payload, MutableBytes out,
                       StepTimes& times) {
   const IeeeArithmetic arithmetic;
+  const bool is_work = header.kind == FrameKind::coded || header.kind == FrameKind::constant;
+  if (is_work && is_cast(shape.dtype)) {
+    restore_and_cast(backend, shape, header, preview, payload, out, times);
+    return;
+  }
   if (preview.shown.all()) {
     restore_points(backend, shape, header, preview, payload, out, times);
     return;

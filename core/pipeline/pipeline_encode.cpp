@@ -6,6 +6,7 @@
 #include "core/base/lossless.hpp"
 #include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/frame_check.hpp"
@@ -115,44 +116,82 @@ bool may_pack_better(Bytes values, ByteCount value_size, ByteCount bytes) {
   return packed * (values.size() / piece) / (doubt + 1) < bytes * pieces / doubt;
 }
 
-/// Lossless: predicted or packed, whichever is smaller, or stored.
-FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                       const Allocate& allocate) {
-  const ByteCount value_size = size_of(frame.shape.dtype);
-  Bytes values = frame.values.bytes();
-  std::vector<std::byte> copied(backend.transfer() == nullptr ? 0 : values.size());
-  if (!copied.empty()) {
-    backend.copy(values, copied);
-    values = copied;
-  }
-  const auto words = encode_predicted(values, frame.shape, host_work_of(backend));
-  ByteCount least = values.size();
+/// A frame without loss, in host memory.
+struct KeptValues {
   FrameKind kind = FrameKind::stored;
-  constexpr ByteCount entries = 16;  // of three more sections
-  if (words.size() + entries < least && words.size() >= least_payload_bytes(least)) {
-    least = words.size() + entries;
-    kind = FrameKind::predicted;
-  }
+  ByteCount bytes = 0;  ///< of its sections
   std::vector<std::byte> packed;
-  if (may_pack_better(values, value_size, least)) {
-    packed = pack_values(values, value_size);
-    if (packed.size() < least) kind = FrameKind::lossless;
-  }
+  std::optional<OwnedWordSections> words;
+};
 
+/// Predicted or packed, whichever is smaller, or stored.
+KeptValues kept_values(Backend& backend, const FrameShape& shape, Bytes values) {
+  KeptValues kept;
+  kept.bytes = values.size();
+  if (may_be_predicted(shape.dtype)) {
+    kept.words = encode_predicted(values, shape, host_work_of(backend));
+    constexpr ByteCount entries = 16;  // of three more sections
+    const ByteCount size = kept.words->size();
+    if (size + entries < kept.bytes && size >= least_payload_bytes(kept.bytes)) {
+      kept.bytes = size + entries;
+      kept.kind = FrameKind::predicted;
+    }
+  }
+  const ByteCount value_size = size_of(shape.dtype);
+  if (may_pack_better(values, value_size, kept.bytes)) {
+    kept.packed = pack_values(values, value_size);
+    if (kept.packed.size() < kept.bytes) {
+      kept.bytes = kept.packed.size();
+      kept.kind = FrameKind::lossless;
+    }
+  }
+  return kept;
+}
+
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       Bytes values, const KeptValues& kept, const Allocate& allocate) {
   FrameReport result;
-  result.header = frame_header(frame, index, kind);
+  result.header = frame_header(frame, index, kept.kind);
   Sections sections;
-  if (kind == FrameKind::predicted) {
-    sections.add(SectionId::codebook, words.head);
-    sections.add(SectionId::index, words.index);
-    sections.add(SectionId::contexts, words.classes);
-    if (!words.codes.empty()) sections.add(SectionId::codes, words.codes);
+  if (kept.kind == FrameKind::predicted) {
+    sections.add(SectionId::codebook, kept.words->head);
+    sections.add(SectionId::index, kept.words->index);
+    sections.add(SectionId::contexts, kept.words->classes);
+    if (!kept.words->codes.empty()) sections.add(SectionId::codes, kept.words->codes);
   } else {
-    sections.add(SectionId::raw, kind == FrameKind::lossless ? Bytes(packed) : values);
+    sections.add(SectionId::raw, kept.kind == FrameKind::lossless ? Bytes(kept.packed) : values);
   }
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
-  write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
+  write_frame(backend, frame.stored_shape(), std::span(&sections, 1), allocate, result.header);
   return result;
+}
+
+/// In host memory: those of a device are copied to `copy`.
+Bytes host_values(Backend& backend, Bytes values, std::vector<std::byte>& copy) {
+  if (backend.transfer() == nullptr) return values;
+  copy.resize(values.size());
+  backend.copy(values, copy);
+  return copy;
+}
+
+FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                       const Allocate& allocate) {
+  std::vector<std::byte> copy;
+  const Bytes values = host_values(backend, frame.stored_values(), copy);
+  return keep_frame(backend, frame, index, values,
+                    kept_values(backend, frame.stored_shape(), values), allocate);
+}
+
+/// 64-bit integers are quantised as such.
+FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                               const ValueBound& bound, const Allocate& allocate) {
+  const Bytes original = frame.stored_values();
+  std::vector<std::byte> values(original.size());
+  backend.copy(original, values);
+  const bool is_one = !bound.goes_with_values() && !frame.asked;
+  if (is_one) quantise_wide(frame.stored, bound.bound, frame.fills, values);
+  return keep_frame(backend, frame, index, values,
+                    kept_values(backend, frame.stored_shape(), values), allocate);
 }
 
 /// Bits of the only value; nullopt if there are several.
@@ -177,7 +216,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   const auto bits = times.measure("scan", [&] { return only_bits(frame); });
   if (!bits) return std::nullopt;
   const std::vector<std::byte> raw =
-      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.shape.bytes()));
+      encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.stored_shape().bytes()));
   const EncodedMask mask = code_mask(backend, frame, times);
   Sections sections;
   add_mask(mask, sections);
@@ -186,9 +225,9 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
   FrameReport result;
   result.header = frame_header(frame, index, FrameKind::constant);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
-  if (frame_bytes(result.header) >= frame.shape.bytes()) return std::nullopt;
+  if (frame_bytes(result.header) >= frame.stored_shape().bytes()) return std::nullopt;
   times.measure("gather", [&] {
-    write_frame(backend, frame.shape, std::span(&sections, 1), allocate, result.header);
+    write_frame(backend, frame.stored_shape(), std::span(&sections, 1), allocate, result.header);
   });
   return result;
 }
@@ -196,7 +235,7 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 /// Frees a large frame's values after prediction, if coding certainly pays.
 void drop_values(const PassEncoder& encoder, const PointSections& points, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
-  const ByteCount size = frame.shape.bytes();
+  const ByteCount size = frame.most_bytes;
   if (!frame.values.is_owner() || size < large) return;
   const auto most = encoder.most_bytes();
   if (!most || *most + points.size() >= size) return;
@@ -260,7 +299,7 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
                                              std::span<const CodedPass> coded,
                                              std::vector<Sections> passes, std::uint64_t index,
                                              const Allocate& allocate, StepTimes& times) {
-  const std::vector<std::byte> padding(padding_bytes(passes, frame.shape.bytes()));
+  const std::vector<std::byte> padding(padding_bytes(passes, frame.stored_shape().bytes()));
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
   FrameReport result;
@@ -274,10 +313,11 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
     result.outliers += pass.counts.outliers;
     result.patches += pass.counts.patches;
   }
-  if (!frame.values.bytes().empty() && frame_bytes(result.header) >= frame.shape.bytes())
+  if (!frame.values.bytes().empty() && frame_bytes(result.header) >= frame.most_bytes)
     return std::nullopt;
-  times.measure("gather",
-                [&] { write_frame(backend, frame.shape, passes, allocate, result.header); });
+  times.measure("gather", [&] {
+    write_frame(backend, frame.stored_shape(), passes, allocate, result.header);
+  });
   return result;
 }
 
@@ -461,6 +501,31 @@ double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
   });
 }
 
+/// On the host.
+void cast_values(Backend& backend, LoadedFrame& frame) {
+  frame.original = std::move(frame.values);
+  if (backend.transfer() != nullptr) {
+    std::vector<std::byte> host(frame.original.bytes().size());
+    backend.copy(frame.original.bytes(), host);
+    const Bytes bytes(host);
+    frame.original = {bytes, std::move(host)};
+  }
+  std::vector<std::byte> work(frame.shape.bytes());
+  to_work(frame.stored, frame.original.bytes(), work, host_work_of(backend));
+  const Bytes bytes(work);
+  frame.values = {bytes, std::move(work)};
+}
+
+/// For the frame's work values. Converts its local bounds, too.
+ValueBound bound_in_work(const ValueBound& bound, LoadedFrame& frame, StepTimes& times) {
+  if (!is_cast(frame.stored)) return bound;
+  return times.measure("bounds", [&] {
+    if (!frame.asked) return work_bound(frame.stored, bound, frame.original.bytes());
+    to_work(frame.stored, *frame.asked);
+    return ValueBound(work_bound(frame.stored, bound.bound));
+  });
+}
+
 }  // namespace
 
 const FieldScan& LoadedFrame::scan() const {
@@ -472,18 +537,33 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
                        FrameValues values, const FillValues& fills, StepTimes& times,
                        const std::optional<FieldScan>& known) {
   const IeeeArithmetic arithmetic;
-  LoadedFrame frame{shape, std::move(values), draft_predictor(config, shape.dims), {}};
+  LoadedFrame frame{shape.work(), std::move(values), draft_predictor(config, shape.dims), {}};
+  frame.stored = shape.dtype;
+  frame.most_bytes = shape.bytes();
+  frame.fills = fills;
+  if (is_cast(shape.dtype)) times.measure("cast", [&] { cast_values(backend, frame); });
+  const ValueRules rules = work_rules(shape.dtype, {fills, config.isovalues});
   times.measure("load", [&] {
-    frame.session =
-        backend.encode(shape, frame.values.bytes(), {fills, config.isovalues}, frame.draft, known);
+    frame.session = backend.encode(frame.shape, frame.values.bytes(), rules, frame.draft, known);
   });
   return frame;
 }
 
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           std::uint64_t index, const ValueBound& bound, const Allocate& allocate,
+                           std::uint64_t index, const ValueBound& asked, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
+  if (is_wide_integer(frame.stored)) {
+    return keep_wide_integers(backend, frame, index, asked, allocate);
+  }
+  const ValueBound bound = bound_in_work(asked, frame, times);
+  if (is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1) {
+    frame.most_bytes = times.measure("pack", [&] {
+      std::vector<std::byte> copy;
+      const Bytes values = host_values(backend, frame.stored_values(), copy);
+      return kept_values(backend, frame.stored_shape(), values).bytes;
+    });
+  }
   double step = bound.bound;
   if (!frame.asked) {
     auto coded = bound.goes_with_values()

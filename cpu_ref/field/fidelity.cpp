@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/field/metrics.hpp"
+#include "core/field/stored_type.hpp"
 #include "cpu_ref/base/parallel.hpp"
 
 namespace cuszi {
@@ -245,9 +246,11 @@ class Measurer {
 
 Fidelity measure_fidelity(DType dtype, const Dims& dims, Bytes original, Bytes restored,
                           const FillValues& fills, double max_error) {
-  return with_type_of(dtype, [&](auto zero) {
+  const WorkValues was(dtype, original);
+  const WorkValues now(dtype, restored);
+  return with_type_of(work_of(dtype), [&](auto zero) {
     using T = decltype(zero);
-    return Measurer<T>(dims, original, restored, fills, square_exponent(max_error)).measure();
+    return Measurer<T>(dims, was.bytes(), now.bytes(), fills, square_exponent(max_error)).measure();
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/least_squares.hpp"
+#include "core/field/stored_type.hpp"
 #include "cpu_ref/base/parallel.hpp"
 
 namespace cuszi::cpu {
@@ -79,20 +80,48 @@ Quality measure(std::span<const T> original, std::span<const T> restored, const 
 template <class Bounds>
 Quality measure_under(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                       const Bounds& bounds) {
-  return with_type_of(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    const auto values = [](Bytes bytes) {
-      return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
-    };
-    return measure<T>(values(original), values(restored), rules, bounds);
+  const WorkValues other(dtype, restored);
+  return with_work_values(dtype, original, [&]<class T>(std::span<const T> values) {
+    return measure<T>(values, other.as<T>(), rules, bounds);
   });
+}
+
+/// Differences of 64-bit integers, which doubles do not hold.
+template <class I>
+void add_exact_errors(Bytes original, Bytes restored, const FillValues& fills, double bound,
+                      Quality& quality) {
+  const auto values = [](Bytes bytes) {
+    return std::span(reinterpret_cast<const I*>(bytes.data()), bytes.size() / sizeof(I));
+  };
+  const auto was = values(original);
+  const auto now = values(restored);
+  const MissingTest<double> is_missing(fills);
+  quality.max_error = 0;
+  for (std::size_t i = 0; i < was.size(); ++i) {
+    if (was[i] == now[i] || is_missing(static_cast<double>(was[i]))) continue;
+    const auto a = static_cast<std::uint64_t>(was[i]);
+    const auto b = static_cast<std::uint64_t>(now[i]);
+    const auto error = static_cast<double>(was[i] > now[i] ? a - b : b - a);
+    quality.max_error = std::max(quality.max_error, error);
+    if (error > bound && (!quality.first_bad || i < *quality.first_bad)) quality.first_bad = i;
+  }
 }
 
 }  // namespace
 
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,
                         const ValueBound& bound) {
-  return measure_under(dtype, original, restored, rules, OneBound{bound});
+  if (!is_wide_integer(dtype)) {
+    return measure_under(dtype, original, restored, rules, OneBound{bound});
+  }
+  Quality quality = measure_under(dtype, original, restored, rules, OneBound{no_bound});
+  with_stored_type_of(dtype, [&](auto zero) {
+    using I = decltype(zero);
+    if constexpr (std::is_integral_v<I>) {
+      add_exact_errors<I>(original, restored, rules.fills, bound.absolute(), quality);
+    }
+  });
+  return quality;
 }
 
 Quality measure_quality(DType dtype, Bytes original, Bytes restored, const ValueRules& rules,

@@ -1,8 +1,8 @@
 /* libcuszi: error-bounded lossy compression of scientific fields; docs/guide/library.md has the
  * details.
  *
- * A field is an array of f32 or f64 in native byte order, of 1 to 4 dimensions, slowest first.
- * Archives are those of the tool `cuszi`. Buffers are the caller's, in host or CUDA device
+ * A field is an array of numbers (cuszi_dtype) in native byte order, of 1 to 4 dimensions, slowest
+ * first. Archives are those of the tool `cuszi`. Buffers are the caller's, in host or CUDA device
  * memory, detected from the pointer, and must not change during a call. Calls are synchronous,
  * except those ending in _async.
  *
@@ -40,7 +40,20 @@ typedef enum cuszi_status {
 
 enum { CUSZI_MAX_RANK = 4, CUSZI_MAX_FILLS = 16, CUSZI_MAX_ISOVALUES = 15, CUSZI_MAX_REGIONS = 16 };
 
-typedef enum cuszi_dtype { CUSZI_F32 = 0, CUSZI_F64 = 1 } cuszi_dtype;
+typedef enum cuszi_dtype {
+  CUSZI_F32 = 0,
+  CUSZI_F64 = 1,
+  CUSZI_F16 = 2,  /* IEEE half precision */
+  CUSZI_BF16 = 3, /* bfloat16 */
+  CUSZI_I8 = 4,   /* integers: an absolute bound is rounded down, below 1 it is lossless */
+  CUSZI_U8 = 5,
+  CUSZI_I16 = 6,
+  CUSZI_U16 = 7,
+  CUSZI_I32 = 8,
+  CUSZI_U32 = 9,
+  CUSZI_I64 = 10, /* of 64 bits: only absolute bounds and 0 */
+  CUSZI_U64 = 11
+} cuszi_dtype;
 
 typedef struct cuszi_field {
   int32_t dtype;                 /* cuszi_dtype */

@@ -55,19 +55,31 @@ inline cuszi_options psnr(double decibels) { return detail::options_for(CUSZI_PS
 /// At least `factor` times smaller, as exact as possible.
 inline cuszi_options ratio(double factor) { return detail::options_for(CUSZI_RATIO, factor); }
 
-/// Extents are slowest first. Throws Error.
+/// Of float, double and integers of 8 to 64 bits.
 template <class T>
-cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
-                "fields are of float or double");
+constexpr cuszi_dtype dtype_of() {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_same_v<T, bool>,
+                "fields are of float, double or integers; name the type of others");
+  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? CUSZI_F32 : CUSZI_F64;
+  constexpr int log2_bytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return static_cast<cuszi_dtype>(CUSZI_I8 + 2 * log2_bytes + (std::is_signed_v<T> ? 0 : 1));
+}
+
+/// Extents are slowest first. Throws Error.
+inline cuszi_field field_of(cuszi_dtype dtype, const std::vector<std::uint64_t>& dims) {
   if (dims.empty() || dims.size() > CUSZI_MAX_RANK) {
     throw Error(CUSZI_BAD_USAGE, "a field has 1 to 4 dimensions");
   }
   cuszi_field field{};
-  field.dtype = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
+  field.dtype = dtype;
   field.rank = static_cast<std::int32_t>(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) field.dims[i] = dims[i];
   return field;
+}
+
+template <class T>
+cuszi_field field_of(const std::vector<std::uint64_t>& dims) {
+  return field_of(dtype_of<T>(), dims);
 }
 
 /// For one thread at a time. Functions throw Error.
@@ -117,9 +129,8 @@ class Context {
     const cuszi_part whole = cuszi_whole_field();
     cuszi_field field = {};
     require(cuszi_part_field(context_.get(), archive.data(), archive.size(), &whole, &field));
-    const cuszi_dtype wanted = std::is_same_v<T, float> ? CUSZI_F32 : CUSZI_F64;
-    if (field.dtype != wanted) {
-      throw Error(CUSZI_BAD_USAGE, "the archive contains the other value type");
+    if (field.dtype != dtype_of<T>()) {
+      throw Error(CUSZI_BAD_USAGE, "the archive contains another value type");
     }
     std::vector<T> values(cuszi_field_bytes(&field) / sizeof(T));
     decompress(nullptr, archive.data(), archive.size(), values.data(), values.size() * sizeof(T));

@@ -198,6 +198,23 @@ void add_zfp(Cases& cases) {
   }
 }
 
+/// Halves and integers under every preset, and those of 64 bits.
+void add_types(Cases& cases) {
+  for (std::size_t i = 0; i < dtype_table.size(); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!is_cast(dtype)) continue;
+    cases.push_back({FieldKind::smooth, shapes[2], dtype, "error-bound=0"});
+    if (is_wide_integer(dtype)) {
+      cases.push_back({FieldKind::rough, shapes[2], dtype, "error-bound=1e12 mode=abs"});
+      continue;
+    }
+    for (const char* preset : presets) {
+      cases.push_back({FieldKind::missing, shapes[2], dtype,
+                       fmt::format("error-bound=1e-2 preset={}", preset)});
+    }
+  }
+}
+
 /// Frames without codes, several of them, and extents of 1.
 void add_frames(Cases& cases) {
   for (const DType dtype : dtypes) {
@@ -255,7 +272,7 @@ cuszi_options options_of(const std::string& text) {
 std::vector<std::byte> compress(const Case& c) {
   const cuszi_options options = options_of(c.options);
   cuszi_field field{};
-  field.dtype = c.dtype == DType::f32 ? CUSZI_F32 : CUSZI_F64;
+  field.dtype = static_cast<std::int32_t>(c.dtype);
   field.rank = c.dims.rank();
   for (int axis = 0; axis < c.dims.rank(); ++axis) field.dims[axis] = c.dims[axis];
   const std::vector<std::byte> values = values_of(c);
@@ -337,6 +354,7 @@ std::vector<CorpusArchive> make_corpus() {
   add_group("zfp", add_zfp, corpus);
   add_group("frame", add_frames, corpus);
   add_group("two", add_two_bounds, corpus);
+  add_group("type", add_types, corpus);
   add_samples(corpus);
   add_packed(corpus);
   return corpus;

@@ -23,7 +23,7 @@ struct Inventory {
   std::array<std::array<int, 4>, 2> indices{};  ///< [CoderId][IndexKind], of coders that have one
   std::array<int, 2> ans_modes{};               ///< of a chain's first table: as codes, by gaps
   std::array<int, 1 + bit_references> mask_forms{};  ///< words, places by reference
-  std::array<int, 2> dtypes{};
+  std::array<int, dtype_table.size()> dtypes{};
   std::array<int, 4> ranks{};
   std::array<int, 3> roles{};  ///< [AxisRole], of axes of multilevel
   int several_frames = 0;

@@ -15,6 +15,10 @@ _OPTIONAL, _PACKED = 13, 14
 _STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED, _PREDICTED = range(7)
 _PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp, cells)
 _CODERS = (huffman, ans)
+#: Values of bfloat16 are returned as their bits.
+_STORED_TYPES = ("f4", "f8", "f2", "u2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+_BFLOAT16 = 3
+_BY_FLOAT = (0, *range(2, 8))  # predicted as f32
 
 
 def decode(archive):
@@ -67,7 +71,10 @@ def _features(body):
 def _read_header(body):
     """1.1, behind the features"""
     header = SimpleNamespace()
-    header.dtype = (np.float32, np.float64)[body.u8()]
+    number = body.u8()
+    header.stored = np.dtype(_STORED_TYPES[number])
+    header.is_bfloat16 = number == _BFLOAT16
+    header.dtype = np.float32 if number in _BY_FLOAT else np.float64
     mode = body.u8()
     body.f64(), body.f64()  # bounds
     if mode >= 3:
@@ -98,6 +105,7 @@ def _read_frame(reader, header, number):
     slices = min(header.height, header.dims[axis] - number % header.runs * header.height)
     dims = [1] * axis + [slices] + header.dims[axis + 1:]
     frame = _read_table(table, header.dtype, dims)
+    frame.stored = header.stored
     assert frame.index == number
     level_of_pass = frame.predictor.level_of_pass if frame.predictor else [0]
     assert len(frame.levels) == level_of_pass[-1] + 1
@@ -110,7 +118,31 @@ def _read_frame(reader, header, number):
             of_pass = frame.passes[level_of_pass.index(at_level) + in_level]
             if section != _OPTIONAL:
                 of_pass[_SECTIONS[section]] = data
-    return _restored(frame)
+    values = _restored(frame)
+    if frame.kind in (_STORED, _LOSSLESS, _PREDICTED):
+        return values
+    return _rounded(values, header.stored, header.is_bfloat16)
+
+
+def _rounded(values, stored, is_bfloat16):
+    """Values of T as stored: the nearest, ties to even, within the type's range (2)"""
+    if stored == values.dtype:
+        return values
+    if stored.kind in "iu" and not is_bfloat16:
+        limits = np.iinfo(stored)
+        return np.clip(np.rint(values.astype("f8")), limits.min, limits.max).astype(stored)
+    bits = values.view("u4")
+    if is_bfloat16:
+        kept = bits & 0xFFFF
+        up = (kept > 0x8000) | ((kept == 0x8000) & (bits >> 16 & 1 == 1))
+        halves = ((bits >> 16) + up).astype("u2")
+        most, nan = np.uint16(0x7F7F), (bits >> 16).astype("u2")
+    else:
+        halves = np.clip(values, -65504, 65504).astype("f2").view("u2")
+        most, nan = np.uint16(0x7BFF), (bits >> 16 & 0x8000 | 0x7C00 | bits >> 13 & 0x3FF).astype("u2")
+    halves = (halves & np.uint16(0x8000)) | np.minimum(halves & np.uint16(0x7FFF), most)
+    halves = np.where(np.isfinite(values), halves, nan)
+    return halves if is_bfloat16 else halves.view("f2")
 
 
 def _read_transform(table):
@@ -171,11 +203,12 @@ def _read_level(table):
 def _restored(frame):
     dtype, first = frame.dtype, frame.passes[0]
     if frame.kind == _STORED:
-        return np.frombuffer(first["raw"], dtype)
+        return np.frombuffer(first["raw"], frame.stored)
     if frame.kind == _LOSSLESS:
-        planes = np.frombuffer(unpacked(first["raw"]), "u1").reshape(np.dtype(dtype).itemsize, frame.points)
-        return np.frombuffer(planes.T.tobytes(), dtype)
+        planes = np.frombuffer(unpacked(first["raw"]), "u1").reshape(frame.stored.itemsize, frame.points)
+        return np.frombuffer(planes.T.tobytes(), frame.stored)
     if frame.kind == _PREDICTED:
+        frame.dtype = frame.stored
         return predicted.restored(frame)
     frame.mask = bits_of_points(first["mask bits"], frame.dims) if frame.masked else np.zeros(frame.points, bool)
     assert frame.mask.sum() == frame.masked

@@ -298,7 +298,7 @@ class Hdf5Copies(FilesTest):
             other["x"] = waves()
         for options, reason in [(["--bound", "g/U=abs:0.1", "--bound", "soft=abs:0.2"], "g/U and --bound soft name the same"),
                                 (["--bound", "T=0.1", "--bound", "T=0.1"], "T and --bound T name the same"),
-                                (["--bound", "away=0.1"], "has no such f32 or f64 variable")]:
+                                (["--bound", "away=0.1"], "has no such variable of numbers")]:
             self.assertIn(reason, self.cuszi("compress", "t.h5", *options, "-o", "d.h5", code=USAGE))
 
     def test_two_bounds_of_variables(self):

@@ -9,6 +9,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/lossless.hpp"
 #include "core/field/sparse_list.hpp"
+#include "core/field/stored_type.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {
@@ -232,6 +233,40 @@ std::vector<std::byte> decode_amended(const Amendment& amendment, ByteReader& in
   return values;
 }
 
+/// Frames that are kept have stored values, others work values.
+std::vector<std::byte> restore_stored(DType stored, const Dims& dims, const FrameHeader& frame,
+                                      Bytes payload) {
+  std::vector<std::byte> values(dims.count() * size_of(stored));
+  if (frame.kind == FrameKind::predicted && is_cast(stored)) {
+    const DType as_wide = size_of(stored) == 4 ? DType::f32 : DType::f64;
+    with_type_of(as_wide, [&](auto zero) {
+      const auto bits = restore_frame<decltype(zero)>(dims, frame, payload);
+      std::ranges::copy(std::as_bytes(std::span(bits)), values.begin());
+    });
+    return values;
+  }
+  const bool is_kept = frame.kind == FrameKind::stored || frame.kind == FrameKind::lossless;
+  if (is_kept && is_cast(stored)) {
+    const std::vector<Bytes> levels = read_levels(frame, 1, payload, host_hashes);
+    const Sections sections = read_passes(frame.levels.front(), 1, levels.front()).front();
+    const Bytes raw = sections.at(SectionId::raw);
+    if (frame.kind == FrameKind::lossless) {
+      unpack_values(raw, size_of(stored), values);
+    } else {
+      if (raw.size() != values.size()) throw ArchiveError("a stored frame has another size");
+      std::ranges::copy(raw, values.begin());
+    }
+    return values;
+  }
+  with_type_of(work_of(stored), [&](auto zero) {
+    const auto work = restore_frame<decltype(zero)>(dims, frame, payload);
+    const Bytes bytes = std::as_bytes(std::span(work));
+    if (is_cast(stored)) return from_work(stored, bytes, values);
+    std::ranges::copy(bytes, values.begin());
+  });
+  return values;
+}
+
 /// Section 1.3.
 std::vector<std::byte> decode_member(ByteReader& in) {
   std::vector<std::byte> all;
@@ -245,11 +280,8 @@ std::vector<std::byte> decode_member(ByteReader& in) {
     const ByteCount table = read_frame_prefix(in.take(frame_prefix_bytes));
     const FrameHeader frame = read_frame_header(in.take(table), dims, header.dtype);
     const Bytes payload = in.take(frame.payload_bytes());
-    with_type_of(header.dtype, [&](auto zero) {
-      const auto values = restore_frame<decltype(zero)>(dims, frame, payload);
-      const Bytes bytes = std::as_bytes(std::span(values));
-      all.insert(all.end(), bytes.begin(), bytes.end());
-    });
+    const std::vector<std::byte> values = restore_stored(header.dtype, dims, frame, payload);
+    all.insert(all.end(), values.begin(), values.end());
     frame_bytes.push_back(before - in.remaining());
   }
   const std::vector<std::byte> footer = write_archive_footer(frame_bytes);

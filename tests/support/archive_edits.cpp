@@ -300,7 +300,7 @@ void change_dims(FieldCuts& plan, Random& random) {
 
 void change_header(ArchiveHeader& header, Random& random) {
   switch (random.below(9)) {
-    case 0: header.dtype = header.dtype == DType::f32 ? DType::f64 : DType::f32; break;
+    case 0: header.dtype = static_cast<DType>(random.below(dtype_table.size())); break;
     case 1: header.plan.height = changed(header.plan.height, random); break;
     case 2: header.plan.axis = static_cast<int>(random.below(5)); break;
     case 3: header.bound_absolute = changed(header.bound_absolute, random); break;

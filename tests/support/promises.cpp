@@ -4,7 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
+#include "core/field/stored_type.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/exact.hpp"
 
@@ -72,11 +75,47 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
   return std::nullopt;
 }
 
+/// By the definition of the formats; NaN take the half's bits as their own lowest.
+double value_of_half(std::uint16_t bits, int fraction_bits) {
+  const int exponent_bits = 15 - fraction_bits;
+  const int exponents = 1 << exponent_bits;
+  const int exponent = bits >> fraction_bits & (exponents - 1);
+  const int fraction = bits & ((1 << fraction_bits) - 1);
+  const double sign = bits >> 15 != 0 ? -1 : 1;
+  if (exponent == exponents - 1) {
+    if (fraction == 0) return sign * std::numeric_limits<double>::infinity();
+    return std::bit_cast<double>(std::uint64_t{0x7FF8000000000000} | bits);
+  }
+  const int bias = exponents / 2 - 1;
+  const int significand = fraction + (exponent == 0 ? 0 : 1 << fraction_bits);
+  return sign * std::ldexp(significand, std::max(exponent, 1) - bias - fraction_bits);
+}
+
+std::vector<double> doubles_of(DType dtype, Bytes bytes) {
+  std::vector<double> values;
+  with_stored_type_of(dtype, [&](auto zero) {
+    using S = decltype(zero);
+    for (const S value : values_of<S>(bytes)) {
+      if constexpr (std::is_arithmetic_v<S>) {
+        values.push_back(static_cast<double>(value));
+      } else {
+        values.push_back(value_of_half(value.bits, S::fraction_bits));
+      }
+    }
+  });
+  return values;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
                                                   const ValueRules& rules, const ValueBound& bound,
                                                   std::span<const double> bounds) {
+  if (is_cast(dtype)) {
+    const std::vector<double> was = doubles_of(dtype, original);
+    const std::vector<double> now = doubles_of(dtype, restored);
+    return first_broken<double>(was, now, rules, bound, bounds);
+  }
   return with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
     return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound, bounds);

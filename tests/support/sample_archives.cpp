@@ -236,6 +236,19 @@ void add_gaps(std::vector<SampleArchive>& archives) {
   }
 }
 
+/// Values that are predicted as others.
+void add_types(std::vector<SampleArchive>& archives) {
+  for (std::size_t i = 0; i < dtype_table.size(); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!is_cast(dtype)) continue;
+    archives.push_back(sample(fmt::format("values of {}", name_of(dtype)), FieldKind::missing,
+                              {9, 10, 11}, dtype, [&](FieldSettings& s) {
+                                s.mode = ErrorMode::absolute;
+                                s.bound = is_integer(dtype) ? 3 : 1e-2;
+                              }));
+  }
+}
+
 /// What `multilevel` does in fields whose rows are long enough for its fast paths, with axes of
 /// every role.
 void add_shapes(std::vector<SampleArchive>& archives) {
@@ -412,6 +425,9 @@ const std::vector<SampleArchive>& small_archives() {
                s.fills.add(0);
                s.frame.predictor.id = PredictorId::zfp;
              }),
+      sample("halves", FieldKind::missing, {8, 8, 9}, DType::f16, [](S& /*s*/) {}),
+      sample("integers", FieldKind::smooth, {20, 21}, DType::u16,
+             [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
       sample("lossless", FieldKind::steps, {10, 30}, DType::f64, [](S& s) { s.bound = 0; }),
       sample("predicted", FieldKind::rough, {5, 9, 14}, DType::f32, [](S& s) { s.bound = 0; }),
       sample("predicted without differences", FieldKind::smooth, {700}, DType::f64,
@@ -476,6 +492,7 @@ const std::vector<SampleArchive>& seed_archives() {
     add_self_coded(archives);
     archives.push_back(raw_tile_sample());
     add_gaps(archives);
+    add_types(archives);
     add_shapes(archives);
     add_others(archives);
     return archives;

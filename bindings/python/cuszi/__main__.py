@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--compare", metavar="ORIGINAL", help="show this field, the restored field, and the error in units of the bound")
     add("--fill-value", type=_fill, action="append", default=[], metavar="V", help="value that marks missing points; repeatable")
     add("-d", "--dims", type=_dims, help="dimensions of a raw file (default: from the name, like U_64x96x128.f32)")
-    add("-t", "--type", choices=["f32", "f64"], help="type of a raw file (default: from the name)")
+    add("-t", "--type", choices=["f16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"], help="type of a raw file (default: from the name)")
     add("--skip-bytes", type=_count, default=0, metavar="N", help="bytes to skip before the values of a raw file")
     add("--byte-order", choices=["little", "big"], default="little", help="byte order of a raw file (default: little)")
     add("-f", "--force", action="store_true", help="overwrite FILE")

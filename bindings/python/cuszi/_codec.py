@@ -36,7 +36,23 @@ if TYPE_CHECKING:
 
 Out = TypeVar("Out")
 
-_DTYPES = {np.dtype("f4"): _library.F32, np.dtype("f8"): _library.F64}
+_BFLOAT16 = 3  # cuszi_dtype
+_NUMBERS = {0: "f4", 1: "f8", 2: "f2", 4: "i1", 5: "u1", 6: "i2", 7: "u2", 8: "i4", 9: "u4", 10: "i8", 11: "u8"}
+_DTYPES = {np.dtype(name): number for number, name in _NUMBERS.items()}
+
+
+def bfloat16() -> np.dtype[Any] | None:
+    """ml_dtypes' type, if the package is installed."""
+    try:
+        from ml_dtypes import bfloat16 as scalar
+    except ImportError:
+        return None
+    return np.dtype(scalar)
+
+
+def _number_of(dtype: np.dtype[Any]) -> int | None:
+    """As cuszi_dtype; None for other types and byte orders."""
+    return _DTYPES.get(dtype, _BFLOAT16 if dtype.name == "bfloat16" else None)
 
 
 @dataclass(frozen=True)
@@ -56,10 +72,15 @@ class Info:
     format_version: int
 
 
-def require_floats(dtype: np.dtype[Any]) -> None:
-    if dtype.newbyteorder("=") not in _DTYPES:
-        raise UsageError(f"values of {dtype}; only float32 and float64 are compressed within a bound: "
-                         "convert with .astype, or use a lossless codec")
+def require_numbers(dtype: np.dtype[Any]) -> None:
+    if _number_of(dtype.newbyteorder("=")) is None:
+        raise UsageError(f"values of {dtype}; only floats of 16 to 64 bits and integers are compressed within a "
+                         "bound: convert with .astype, or use a lossless codec")
+
+
+def work_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Of floats that hold the values of ``dtype``, integers of 64 bits excepted, and NaN."""
+    return np.dtype("f4" if dtype.itemsize <= 2 or dtype == np.dtype("f4") else "f8")
 
 
 def merged_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -71,8 +92,8 @@ def merged_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _field(memory: _memory.Memory) -> _library.Field:
-    require_floats(memory.dtype)
-    dtype = _DTYPES.get(memory.dtype)
+    require_numbers(memory.dtype)
+    dtype = _number_of(memory.dtype)
     if dtype is None:
         raise UsageError(f"values of {memory.dtype} on a device, not in the machine's byte order")
     shape = memory.shape or (1,)
@@ -442,7 +463,12 @@ def _bound(absolute: float) -> float:
 
 
 def field_dtype(field: _library.Field) -> np.dtype[Any]:
-    return np.dtype("f4" if field.dtype == _library.F32 else "f8")
+    if field.dtype != _BFLOAT16:
+        return np.dtype(_NUMBERS[field.dtype])
+    dtype = bfloat16()
+    if dtype is None:
+        raise UsageError("the archive has values of bfloat16, which need the package ml_dtypes")
+    return dtype
 
 
 def along_axes(box: Any, rank: int) -> tuple[Any, ...]:

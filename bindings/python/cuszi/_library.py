@@ -18,7 +18,7 @@ MAX_RANK = 4
 MAX_FILLS = 16
 MAX_ISOVALUES = 15
 MAX_REGIONS = 16
-F32, F64 = 0, 1
+F32, F64 = 0, 1  # cuszi_dtype; _codec has the others
 
 _ERRORS = {1: UsageError, 2: InputError, 3: ArchiveError, 4: BoundError, 5: DeviceError,
            6: RoomError}

@@ -6,11 +6,16 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from ._errors import UsageError
 from ._options import NETCDF_FILL, fill_values
 
 
 def _candidates(first: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
     """Finite values of a type: the two given ones, then all from the largest down."""
+    if dtype.kind in "iu":
+        yield dtype.type(first)
+        yield from map(dtype.type, range(np.iinfo(dtype).max, np.iinfo(dtype).min - 1, -1))
+        raise UsageError(f"masked values of {dtype} of which all are in use; none is left for masked points")
     with np.errstate(over="ignore"):
         for value in (first, NETCDF_FILL):
             if np.isfinite(dtype.type(value)):
@@ -24,7 +29,7 @@ def _candidates(first: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
 def _filled(array: np.ma.MaskedArray[Any, Any]) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
     """Masked points take a value that no other has: the array's own fill value, if that is so."""
     values, mask = np.array(array.data), np.ma.getmaskarray(array)
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in "iuf":
         return values, ()
     known = values[~mask]
     marker = next(value for value in _candidates(array.fill_value, values.dtype.newbyteorder("="))
@@ -62,7 +67,8 @@ def masked(values: np.ndarray[Any, Any], fills: tuple[float, ...]) -> np.ma.Mask
     """Masked where values are one of these; without any, where they are NaN."""
     with np.errstate(over="ignore"):
         typed = np.asarray(fills, values.dtype)
-    mask = np.isnan(values) if not fills else np.zeros(values.shape, bool)
+    has_nan = not fills and values.dtype.kind not in "iu"
+    mask = np.isnan(values) if has_nan else np.zeros(values.shape, bool)
     for fill in typed:
         mask |= values == fill
     result = np.ma.MaskedArray(values, mask)

@@ -91,11 +91,21 @@ def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
     return Memory(address or 0, shape, dtype, array, stream, read_only)
 
 
+def _bfloat16(code: int, bits: int) -> np.dtype[Any] | None:
+    if (code, bits) != (4, 16):
+        return None
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        return None
+    return np.dtype(bfloat16)
+
+
 def from_dlpack(array: Any, stream: int | None) -> Memory:
     """The array's library makes ``stream``, or the default stream, wait for what fills the array."""
     capsule = array.__dlpack__(stream=stream or _DEFAULT_STREAM)
     tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    dtype = _TYPES.get((tensor.code, tensor.bits))
+    dtype = _TYPES.get((tensor.code, tensor.bits)) or _bfloat16(tensor.code, tensor.bits)
     if tensor.lanes != 1 or dtype is None:
         raise UsageError("the type of the array is not a plain number")
     shape = tuple(tensor.shape[:tensor.ndim])

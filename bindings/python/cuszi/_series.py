@@ -38,7 +38,7 @@ class Series:
     ----------
     shape : the points along z, y and x
     factors : how many indices of the field each is apart from the next, along z, y and x
-    dtype : that of the values
+    dtype : that of the values: floats that hold those of the archives
     steps : how many there are
 
     Raises
@@ -54,7 +54,8 @@ class Series:
         with _naming(self.paths[0]):
             found = _codec.info(archive)
             is_space = _space_axes(archive, found.shape)
-        self.dtype = found.dtype
+        self._stored = found.dtype
+        self.dtype = _codec.work_dtype(found.dtype)
         self._whole = found.shape
         if stride != 1:
             is_space = self._agreed(is_space)
@@ -94,14 +95,14 @@ class Series:
         archive = _mapped(path)
         with _naming(path):
             found = _codec.info(archive)
-            if found.shape != self._whole or found.dtype != self.dtype:
+            if found.shape != self._whole or found.dtype != self._stored:
                 raise InputError(f"is {found.shape} of {found.dtype}, not {self._whole} of "
-                                 f"{self.dtype} as {self.paths[0]}")
+                                 f"{self._stored} as {self.paths[0]}")
             part = ((index,) if index is not None else ()) + tuple(slices[-len(found.shape):])
             stride, factors = self._read_with(_space_axes(archive, found.shape))
             values = _codec.decompress(archive, box=part, stride=stride)
             thinner = tuple(slice(None, None, wanted // own) for wanted, own in zip(self._factors, factors))
-            values = values[thinner[-values.ndim:]]
+            values = values[thinner[-values.ndim:]].astype(self.dtype, copy=False)
         for fill in found.fill:
             values[values == self.dtype.type(fill)] = np.nan
         return values.reshape(wanted)

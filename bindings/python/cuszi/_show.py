@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 AXES = "wzyx"  # what users call axes; fields of fewer have the last of them
 MOST_POINTS = 512  # along an axis of a slice, unless a stride is asked for
 MOST_OF_ALL = 2**24  # points of a figure
-TYPES: dict[str, np.dtype[Any]] = {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
+TYPES: dict[str, np.dtype[Any]] = {f"{kind}{8 * size}": np.dtype(f"{kind}{size}")
+                                   for kind in "fiu" for size in (1, 2, 4, 8) if (kind, size) != ("f", 1)}
 _MAGIC = b"\x89CUSZI\r\n"
 
 
@@ -98,10 +99,10 @@ def dims_text(shape: Iterable[int]) -> str:
 def _raw(path: str, layout: RawLayout) -> np.ndarray[Any, Any]:
     """A raw file; what its layout leaves out is in its name, as in U_64x96x128.f32."""
     name, size = os.path.basename(path), os.path.getsize(path) - layout.skip_bytes
-    in_name = re.findall(r"\.(f32|f64)(?![^.])", name)
+    in_name = re.findall(rf"\.({'|'.join(TYPES)})(?![^.])", name)
     dtype = layout.dtype or (TYPES[in_name[-1]] if in_name else None)
     if dtype is None:
-        raise UsageError("no type in the file name; give -t f32 or -t f64")
+        raise UsageError("no type in the file name; give -t, like -t f32")
     dims_in_name = [tuple(map(int, re.split("[x_]", text)))
                     for text in re.findall(r"(?<![\dx])\d+(?:[x_]\d+){0,3}(?![\dx])", name)]
     fitting = [dims for dims in ([layout.dims] if layout.dims else dims_in_name)

@@ -17,7 +17,7 @@ import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 
 from ._arguments import QUALITY, Real, names_keywords, quality, quality_of
-from ._codec import compress_batch, merged_shape, remembering, require_floats, restore_chunks, room
+from ._codec import compress_batch, merged_shape, remembering, require_numbers, restore_chunks, room
 from ._errors import FillWarning, InputError, UsageError
 from ._memory import is_on_device
 from ._options import Fill, Preset, fills_of_chunks, preset_number
@@ -98,7 +98,7 @@ class Zarr(ArrayBytesCodec):
         return {"name": _NAME, "configuration": configuration}
 
     def evolve_from_array_spec(self, array_spec: Any) -> Zarr:
-        require_floats(array_spec.dtype.to_native_dtype())
+        require_numbers(array_spec.dtype.to_native_dtype())
         own = fills_of_chunks(array_spec.fill_value or 0)
         fills = (*(self.fill or ()), *(fill for fill in own if fill != 0))
         return replace(self, fill=tuple(dict.fromkeys(fills)))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple,
 import numpy as np
 
 from . import _library, _memory
-from ._codec import box_in, compress_batch, decompress_batch, info, merged_shape, require_floats
+from ._codec import box_in, compress_batch, decompress_batch, info, merged_shape, require_numbers
 from ._errors import ArchiveError, UsageError
 from ._h5 import _MODES, _STRICT
 from ._options import preset_name
@@ -43,7 +43,7 @@ class _Chunks:
         number = _library.h5_filter()
         if plist.get_nfilters() != 1 or plist.get_filter(0)[0] != number:
             raise UsageError(f"{dataset.name}: cuszi is not its only filter; use dataset[...]")
-        require_floats(dataset.dtype)
+        require_numbers(dataset.dtype)
         self.dataset, self.shape, self.extents = dataset, dataset.shape, dataset.chunks
         self.dtype = dataset.dtype
         self.fill = dataset.fillvalue

@@ -1,0 +1,298 @@
+#include "core/field/stored_type.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.hpp"
+
+namespace cuszi {
+
+namespace {
+
+/// Below the rounding of the few operations that make a bound.
+constexpr double below = 1 - 0x1p-48;
+/// Exceeds the range of 32-bit integers.
+constexpr double most_integer_bound = 0x1p33;
+
+template <class S, class V>
+std::span<S> as_values(std::span<V> bytes) {
+  return {reinterpret_cast<S*>(bytes.data()), bytes.size() / sizeof(S)};
+}
+
+/// The nearest value of type `S`.
+template <class S, class W>
+S nearest(W value) {
+  if constexpr (!std::is_arithmetic_v<W>) {
+    return nearest<S>(value.value());
+  } else if constexpr (std::is_floating_point_v<S>) {
+    return static_cast<S>(value);
+  } else if constexpr (std::is_integral_v<S>) {
+    return nearest_in_range<S>(value);
+  } else {
+    return S::nearest(static_cast<float>(value));
+  }
+}
+
+template <class From, class To>
+void convert(std::span<const From> from, std::span<To> to, const ForEach& for_each) {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  for_each(ceil_div(from.size(), piece), [&](std::size_t part) {
+    const std::size_t end = std::min(from.size(), (part + 1) * piece);
+    for (std::size_t i = part * piece; i < end; ++i) to[i] = nearest<To>(from[i]);
+  });
+}
+
+/// The values of a type of at most 16 bits, or of 32-bit integers, by ascending numbers; both zeros
+/// are number 0.
+template <class S>
+struct Line {
+  static constexpr bool is_half = !std::is_arithmetic_v<S>;
+  static constexpr std::int64_t most() {
+    if constexpr (is_half)
+      return S::infinity - 1;
+    else
+      return std::numeric_limits<S>::max();
+  }
+  static constexpr std::int64_t least() {
+    if constexpr (is_half)
+      return -most();
+    else
+      return std::numeric_limits<S>::min();
+  }
+
+  static double value(std::int64_t number) {
+    if constexpr (is_half) {
+      const double magnitude = S{static_cast<std::uint16_t>(std::abs(number))}.value();
+      return number < 0 ? -magnitude : magnitude;
+    } else {
+      return static_cast<double>(number);
+    }
+  }
+
+  /// Beyond the line for NaN and infinities.
+  static std::int64_t number(S value) {
+    if constexpr (is_half) {
+      const std::int64_t magnitude = value.bits & 0x7FFF;
+      return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
+    } else {
+      return value;
+    }
+  }
+
+  static double between(std::int64_t number) { return (value(number) + value(number + 1)) / 2; }
+};
+
+/// The largest error by `bound` of a value, rounded.
+double allowed_error(const ValueBound& bound, double value) {
+  const double of_share = bound.share * std::fabs(value);
+  switch (bound.kind) {
+    case ValueBound::Kind::absolute: return bound.bound;
+    case ValueBound::Kind::share: return of_share;
+    case ValueBound::Kind::either: return std::max(bound.bound, of_share);
+    default: return std::min(bound.bound, of_share);
+  }
+}
+
+/// Work values less than this from a value have roundings within `bound` of it.
+template <class S>
+double reach_of(const ValueBound& bound, std::int64_t number) {
+  using L = Line<S>;
+  const double value = L::value(number);
+  const auto furthest = [&](std::int64_t end) {
+    std::int64_t within = number;
+    for (std::int64_t beyond = end + (end < number ? -1 : 1); std::abs(beyond - within) > 1;) {
+      const std::int64_t middle = within + (beyond - within) / 2;
+      (bound.holds(value, L::value(middle)) ? within : beyond) = middle;
+    }
+    return within;
+  };
+  double reach = std::numeric_limits<double>::infinity();
+  const std::int64_t high = furthest(L::most());
+  const std::int64_t low = furthest(L::least());
+  if (high < L::most()) reach = L::between(high) - value;
+  if (low > L::least()) reach = std::min(reach, value - L::between(low - 1));
+  return reach;
+}
+
+/// The part of `bound` that work errors may have for the roundings of all `values` to keep it.
+template <class S>
+double part_of_bound(const ValueBound& bound, std::span<const S> values) {
+  using L = Line<S>;
+  std::vector<bool> is_there(static_cast<std::size_t>(L::most() - L::least() + 1));
+  for (const S value : values) {
+    const std::int64_t number = L::number(value);
+    if (number >= L::least() && number <= L::most()) {
+      is_there[static_cast<std::size_t>(number - L::least())] = true;
+    }
+  }
+  double part = bound.goes_with_values() ? 1 : 2;
+  for (std::size_t i = 0; i < is_there.size(); ++i) {
+    if (!is_there[i]) continue;
+    const std::int64_t number = L::least() + static_cast<std::int64_t>(i);
+    const double error = allowed_error(bound, L::value(number));
+    if (error > 0) part = std::min(part, reach_of<S>(bound, number) / error);
+  }
+  return part * below;
+}
+
+/// Less than half from an integer, so that rounding leads back to it.
+double integer_work_bound(double bound) {
+  return std::nextafter(std::min(std::floor(bound), most_integer_bound) + 0.5, 0.0);
+}
+
+void add_halfway(DType stored, double value, IsoValues& isovalues) {
+  with_stored_type_of(stored, [&](auto zero) {
+    using S = decltype(zero);
+    if constexpr (!std::is_floating_point_v<S> && sizeof(S) < 8) {
+      using L = Line<S>;
+      const std::int64_t number = L::number(nearest<S>(value));
+      if (number > L::least()) isovalues.add(L::between(number - 1));
+      if (number < L::most()) isovalues.add(L::between(number));
+    }
+  });
+}
+
+template <class I>
+I quantised(I value, std::uint64_t bound) {
+  const bool is_negative = value < 0;
+  const std::uint64_t step = 2 * bound + 1;
+  const auto bits = static_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = is_negative ? 0 - bits : bits;
+  const std::uint64_t rest = magnitude % step;
+  const auto most = static_cast<std::uint64_t>(std::numeric_limits<I>::max());
+  if (rest > bound && step - rest > most - std::min(magnitude, most)) return value;
+  const std::uint64_t moved = rest > bound ? magnitude + (step - rest) : magnitude - rest;
+  return static_cast<I>(is_negative ? 0 - moved : moved);
+}
+
+template <class I>
+void quantise_all(std::uint64_t bound, const FillValues& fills, std::span<I> values) {
+  std::vector<I> kept;
+  for (std::size_t i = 0; i < fills.count; ++i) kept.push_back(static_cast<I>(fills.values.at(i)));
+  const auto is_fill = [&](I value) {
+    return std::find(kept.begin(), kept.end(), value) != kept.end();
+  };
+  for (I& value : values) {
+    const I moved = quantised(value, bound);
+    if (!is_fill(value) && !is_fill(moved)) value = moved;
+  }
+}
+
+}  // namespace
+
+void to_work(DType stored, Bytes values, MutableBytes work, const ForEach& for_each) {
+  with_stored_type_of(stored, [&](auto zero) {
+    const auto from = as_values<const decltype(zero)>(values);
+    if (work_of(stored) == DType::f32) return convert(from, as_values<float>(work), for_each);
+    convert(from, as_values<double>(work), for_each);
+  });
+}
+
+void from_work(DType stored, Bytes work, MutableBytes values, const ForEach& for_each) {
+  with_stored_type_of(stored, [&](auto zero) {
+    using S = decltype(zero);
+    if constexpr (std::is_integral_v<S> && sizeof(S) == 8) {
+      throw InternalError("64-bit integers have no work values");
+    } else {
+      const auto to = as_values<S>(values);
+      if (work_of(stored) == DType::f32) return convert(as_values<const float>(work), to, for_each);
+      convert(as_values<const double>(work), to, for_each);
+    }
+  });
+}
+
+double nearest_stored(DType stored, double value) {
+  return with_stored_type_of(stored, [&](auto zero) -> double {
+    using S = decltype(zero);
+    if constexpr (std::is_arithmetic_v<S>) {
+      if constexpr (sizeof(S) == 8)
+        return value;
+      else
+        return static_cast<double>(nearest<S>(value));
+    } else {
+      return nearest<S>(value).value();
+    }
+  });
+}
+
+bool is_stored_value(DType stored, double value) {
+  if (!is_integer(stored)) return true;
+  return with_stored_type_of(stored, [&](auto zero) {
+    using S = decltype(zero);
+    if constexpr (std::is_integral_v<S>) {
+      // Two to the number of bits, which is exact where the largest value is not.
+      constexpr double end = static_cast<double>(std::numeric_limits<S>::max() / 2 + 1) * 2;
+      const auto least = static_cast<double>(std::numeric_limits<S>::min());
+      return value >= least && value < end && std::floor(value) == value;
+    } else {
+      return true;
+    }
+  });
+}
+
+ValueRules work_rules(DType stored, const ValueRules& rules) {
+  if (!is_cast(stored) || !rules.any()) return rules;
+  ValueRules work{rules.fills, {}};
+  for (std::size_t i = 0; i < rules.fills.count; ++i) {
+    double& fill = work.fills.values.at(i);
+    fill = nearest_stored(stored, fill);
+    add_halfway(stored, fill, work.isovalues);
+  }
+  for (std::size_t i = 0; i < rules.isovalues.count; ++i) {
+    add_halfway(stored, rules.isovalues.values.at(i), work.isovalues);
+  }
+  return work;
+}
+
+ValueBound stored_bound(DType stored, const ValueBound& bound) {
+  if (!is_integer(stored) || bound.goes_with_values()) return bound;
+  return std::floor(bound.bound);
+}
+
+double work_bound(DType stored, double bound) {
+  if (!is_cast(stored)) return bound;
+  return is_integer(stored) ? integer_work_bound(bound) : bound / 2;
+}
+
+ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values) {
+  const bool is_absolute = !bound.goes_with_values();
+  if (!is_cast(stored)) return bound;
+  if (is_integer(stored) && is_absolute) return work_bound(stored, bound.bound);
+  if (is_absolute && bound.bound == 0) return bound;
+  double part = 0.5 * below;
+  if (size_of(stored) <= 2) {
+    part = with_stored_type_of(stored, [&](auto zero) {
+      using S = decltype(zero);
+      if constexpr (sizeof(S) <= 2) {
+        return part_of_bound(bound, as_values<const S>(values));
+      } else {
+        return 0.0;
+      }
+    });
+  }
+  ValueBound work = bound;
+  if (work.kind != ValueBound::Kind::share) work.bound *= part;
+  work.share *= part;
+  return work;
+}
+
+void to_work(DType stored, AskedBounds& asked) {
+  if (!is_cast(stored)) return;
+  for (double& bound : asked.of_blocks) {
+    if (!std::isfinite(bound)) continue;
+    bound = work_bound(stored, bound);
+  }
+}
+
+void quantise_wide(DType stored, double bound, const FillValues& fills, MutableBytes values) {
+  if (!(bound >= 1)) return;
+  const auto whole = static_cast<std::uint64_t>(std::min(std::floor(bound), 0x1p62));
+  if (stored == DType::i64) return quantise_all(whole, fills, as_values<std::int64_t>(values));
+  quantise_all(whole, fills, as_values<std::uint64_t>(values));
+}
+
+}  // namespace cuszi

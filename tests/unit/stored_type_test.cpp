@@ -1,0 +1,214 @@
+#include "core/field/stored_type.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "test_data/random.hpp"
+#include "tests/support/bytes.hpp"
+#include "tests/support/catch.hpp"
+
+namespace cuszi::test {
+
+namespace {
+
+/// By the definition of the format, with powers and sums instead of bits.
+double defined_value(std::uint32_t bits, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const auto exponent = static_cast<int>(bits >> fraction_bits & ((1U << exponent_bits) - 1));
+  const double fraction = std::ldexp(bits & ((1U << fraction_bits) - 1), -fraction_bits);
+  const double sign = (bits >> 15U) != 0 ? -1 : 1;
+  if (exponent == (1 << exponent_bits) - 1) {
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias);
+  return sign * std::ldexp(1 + fraction, exponent - bias);
+}
+
+template <int exponent_bits>
+void check_all_halves() {
+  using H = Half<exponent_bits>;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const H half{static_cast<std::uint16_t>(bits)};
+    const float value = half.value();
+    const double defined = defined_value(bits, exponent_bits);
+    INFO(bits);
+    if (std::isnan(defined)) {
+      REQUIRE(std::isnan(value));
+    } else {
+      REQUIRE(static_cast<double>(value) == defined);
+      REQUIRE(std::signbit(value) == std::signbit(defined));
+    }
+    REQUIRE(H::nearest(value).bits == bits);
+  }
+}
+
+/// By trying both neighbours.
+template <int exponent_bits>
+void check_rounding(float value) {
+  using H = Half<exponent_bits>;
+  const std::uint16_t found = H::nearest(value).bits;
+  const auto distance = [&](int bits) {
+    return std::fabs(defined_value(static_cast<std::uint32_t>(bits), exponent_bits) -
+                     static_cast<double>(value));
+  };
+  INFO(value << " became " << found);
+  REQUIRE((found & 0x7FFFU) < H::infinity);
+  REQUIRE((found >> 15U != 0) == std::signbit(value));
+  if ((found & 0x7FFFU) == H::infinity - 1) return;  // may be saturated
+  for (const int other : {found - 1, found + 1}) {
+    if ((other & 0x7FFF) >= static_cast<int>(H::infinity) || (other ^ found) >> 15 != 0) continue;
+    REQUIRE(distance(found) <= distance(other));
+    if (distance(found) == distance(other)) REQUIRE(found % 2 == 0);
+  }
+}
+
+template <class S>
+void check_integers(DType dtype) {
+  const auto least = static_cast<double>(std::numeric_limits<S>::min());
+  const auto most = static_cast<double>(std::numeric_limits<S>::max());
+  const std::vector<double> work{least,      most,       least - 1,   most + 1, -1e30, 1e30,
+                                 0.5,        1.5,        2.5,         0.49,     0.51,  least + 0.5,
+                                 most - 0.5, most - 1.5, least + 1.5, 0};
+  const auto clamped = [&](double value) { return static_cast<S>(std::clamp(value, least, most)); };
+  std::vector<S> expected;
+  for (const double value : work) expected.push_back(clamped(std::nearbyint(value)));
+  std::vector<S> made(work.size());
+  const MutableBytes out = std::as_writable_bytes(std::span(made));
+  if (work_of(dtype) == DType::f32) {
+    const std::vector<float> narrow(work.begin(), work.end());
+    from_work(dtype, bytes_of(narrow), out);
+  } else {
+    from_work(dtype, bytes_of(work), out);
+  }
+  CHECK(made == expected);
+}
+
+/// 64-bit integers stay within the bound and are multiples of the step, or as they were.
+template <class I>
+void check_quantised(DType dtype, std::uint64_t bound, const std::vector<I>& values,
+                     const FillValues& fills) {
+  std::vector<I> moved = values;
+  quantise_wide(dtype, static_cast<double>(bound), fills, std::as_writable_bytes(std::span(moved)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto a = static_cast<std::uint64_t>(values[i]);
+    const auto b = static_cast<std::uint64_t>(moved[i]);
+    INFO(values[i] << " became " << moved[i] << " under " << bound);
+    REQUIRE((values[i] > moved[i] ? a - b : b - a) <= bound);
+    const std::uint64_t magnitude = moved[i] < 0 ? 0 - b : b;
+    REQUIRE((moved[i] == values[i] || magnitude % (2 * bound + 1) == 0));
+  }
+}
+
+template <class I>
+std::vector<I> wide_values() {
+  Random random(7);
+  using Limits = std::numeric_limits<I>;
+  std::vector<I> values{0, 1, Limits::max(), Limits::min(), Limits::max() - 1, Limits::min() + 1};
+  for (int i = 0; i < 2000; ++i)
+    values.push_back(static_cast<I>(random.next() >> random.below(64)));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("all halves go to floats and back by their definition") {
+  check_all_halves<5>();
+  check_all_halves<8>();
+}
+
+TEST_CASE("floats go to the nearest half, ties to even, and stay finite") {
+  Random random(3);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto any = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
+    if (!std::isfinite(any)) continue;
+    check_rounding<5>(any);
+    check_rounding<8>(any);
+    const Float16 half{static_cast<std::uint16_t>(random.below(0x7BFF))};
+    const Float16 next{static_cast<std::uint16_t>(half.bits + 1)};
+    const float tie = (half.value() + next.value()) / 2;
+    for (const float near : {tie, std::nextafter(tie, 0.0F), std::nextafter(tie, 1e9F)}) {
+      check_rounding<5>(near);
+      check_rounding<5>(-near);
+    }
+  }
+  CHECK(Float16::nearest(1e30F).value() == 65504);
+  CHECK(Float16::nearest(65519.996F).value() == 65504);
+  CHECK(BFloat16::nearest(-3.4e38F).bits == 0xFF7F);
+}
+
+TEST_CASE("integers are rounded to even and saturate") {
+  check_integers<std::int8_t>(DType::i8);
+  check_integers<std::uint8_t>(DType::u8);
+  check_integers<std::int16_t>(DType::i16);
+  check_integers<std::uint16_t>(DType::u16);
+  check_integers<std::int32_t>(DType::i32);
+  check_integers<std::uint32_t>(DType::u32);
+}
+
+TEST_CASE("a work bound of integers leads back within theirs") {
+  CHECK(work_bound(DType::u8, 0.99) == std::nextafter(0.5, 0.0));
+  CHECK(work_bound(DType::u8, 1.0) == std::nextafter(1.5, 0.0));
+  CHECK(work_bound(DType::i32, 1000.7) == std::nextafter(1000.5, 0.0));
+  CHECK(stored_bound(DType::i16, 3.9).bound == 3);
+  CHECK(stored_bound(DType::f16, 3.9).bound == 3.9);
+}
+
+TEST_CASE("a work bound of halves is the least distance to what rounds out of the bound") {
+  // 1 has a next value 2^-10 above and one 2^-11 below.
+  const std::vector<Float16> one{Float16::nearest(1)};
+  const double half_step = work_bound(DType::f16, ValueBound(0x1p-11), bytes_of(one)).bound;
+  CHECK(half_step < 0x1p-11);
+  CHECK(half_step > 0x1.fffp-12);
+  // Next to the largest value, whatever is larger saturates.
+  const std::vector<Float16> largest{Float16::nearest(65504)};
+  CHECK(work_bound(DType::f16, ValueBound(40.0), bytes_of(largest)).bound > 40);
+}
+
+TEST_CASE("rules of stored values are halfway values of work values") {
+  ValueRules rules;
+  rules.fills.add(-5);
+  rules.isovalues.add(7);
+  const ValueRules work = work_rules(DType::i16, rules);
+  REQUIRE(work.isovalues.count == 4);
+  CHECK(work.isovalues.values[0] == -5.5);
+  CHECK(work.isovalues.values[1] == -4.5);
+  CHECK(work.isovalues.values[2] == 6.5);
+  CHECK(work.isovalues.values[3] == 7.5);
+  rules.isovalues.add(255);
+  CHECK(work_rules(DType::u8, rules).isovalues.count == 4);  // 0 stands for -5
+}
+
+TEST_CASE("64-bit integers are quantised in integers") {
+  FillValues fills;
+  fills.add(0x1p62);
+  for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{12345},
+                                    std::uint64_t{1} << 40U, std::uint64_t{1} << 62U}) {
+    check_quantised(DType::i64, bound, wide_values<std::int64_t>(), {});
+    check_quantised(DType::u64, bound, wide_values<std::uint64_t>(), {});
+    check_quantised(DType::i64, bound, wide_values<std::int64_t>(), fills);
+  }
+  std::vector<std::int64_t> near{(std::int64_t{1} << 62) + 1, std::int64_t{1} << 62};
+  quantise_wide(DType::i64, 1, fills, std::as_writable_bytes(std::span(near)));
+  CHECK(near.back() == std::int64_t{1} << 62);
+  CHECK(near.front() != near.back());
+}
+
+TEST_CASE("values of a type are told from others") {
+  CHECK(is_stored_value(DType::i64, -0x1p63));
+  CHECK_FALSE(is_stored_value(DType::i64, 0x1p63));
+  CHECK(is_stored_value(DType::u64, 0x1p63));
+  CHECK_FALSE(is_stored_value(DType::u64, 0x1p64));
+  CHECK_FALSE(is_stored_value(DType::u8, -1));
+  CHECK_FALSE(is_stored_value(DType::i16, 0.5));
+  CHECK_FALSE(is_stored_value(DType::i16, std::numeric_limits<double>::quiet_NaN()));
+  CHECK(is_stored_value(DType::f16, 1e30));
+}
+
+}  // namespace cuszi::test
