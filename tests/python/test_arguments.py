@@ -342,9 +342,9 @@ class Names(unittest.TestCase):
         self.assertGreaterEqual(count, 8)
 
     def test_types_of_values(self):
-        for dtype in ("i4", "u1", "f2", "c8", "?", "S3", "M8[s]"):
+        for dtype in ("c8", "?", "S3", "M8[s]"):
             with self.subTest(dtype=dtype):
-                with self.assertRaisesRegex(cuszi.UsageError, "only float32 and float64.*lossless"):
+                with self.assertRaisesRegex(cuszi.UsageError, "only floats of 16 to 64 bits and integers.*lossless"):
                     cuszi.compress(np.zeros((4, 4), dtype), abs=1e-2)
 
     def test_signatures_are_those_of_the_functions(self):

@@ -173,7 +173,7 @@ class H5py(Hdf5Test):
 
     def test_what_cannot_be_filtered(self):
         with h5py.File(self.folder / "t.h5", "w") as file:
-            for dtype in ("i4", "i8", "f2", "S4"):
+            for dtype in ("c8", "?", "S4"):
                 with self.assertRaises((ValueError, OSError)):
                     file.create_dataset(dtype, data=np.arange(100).astype(dtype), chunks=(10,),
                                         **cuszi.H5(abs=1))
