@@ -108,7 +108,7 @@ class Npy(CliTest):
                 (self.values, b"is not a .npy file"), (b"", b"is not a .npy file"),
                 (npy(self.values)[:40], b"ends inside its header"),
                 (npy(self.values)[:-1], b"is too short for its 4x30x40 values"),
-                (npy(self.values, descr="<i4"), b"contains '<i4'"),
+                (npy(self.values, descr="<c8"), b"contains '<c8'"),
                 (npy(self.values, descr="|O"), b"contains '|O'"),
                 (npy(self.values, shape="(0, 5)"), b"0x5"),
                 (npy(self.values, shape="(2, 2, 0, 4, 5)"), b"2x2x0x4x5"),
