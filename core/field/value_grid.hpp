@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -35,49 +34,28 @@ struct ValueGrid {
   /// Values that are not finite, or too large for the grid, are unchanged.
   template <class T>
   T nearest(T value) const {
-    const double exact = value;
-    const double width = step_at(magnitude_of(exact));
-    const double per_width = 1 / width;
-    return magnitude_of(exact * per_width) < most_steps ? moved(value, width, per_width) : value;
+    const double width = step_at(magnitude_of(static_cast<double>(value)));
+    return nearest(value, width, 1 / width);
   }
 
   template <class T>
   void move(std::span<T> values) const {
-    constexpr std::size_t block_values = 1024;
-    for (; !values.empty(); values = values.subspan(std::min(block_values, values.size()))) {
-      const std::span<T> block = values.first(std::min(block_values, values.size()));
-      if (kind == Kind::even && are_small(std::span<const T>(block))) {
-        const double per_step = 1 / step;
-        for (T& value : block) value = moved(value, step, per_step);
-      } else {
-        for (T& value : block) value = nearest(value);
-      }
+    if (kind == Kind::even) {
+      const double per_step = 1 / step;
+      for (T& value : values) value = nearest(value, step, per_step);
+    } else {
+      for (T& value : values) value = nearest(value);
     }
   }
 
  private:
-  static constexpr double most_steps = 0x1p51;
-
   template <class T>
-  static T moved(T value, double width, double per_width) {
+  static T nearest(T value, double width, double per_width) {
+    constexpr double most_steps = 0x1p51;
     constexpr double rounding = 0x1.8p52;  // adding it rounds to integers
-    const double steps = (static_cast<double>(value) * per_width + rounding) - rounding;
-    return static_cast<T>(steps * width);
-  }
-
-  /// Whether all values are below most_steps, with a margin.
-  template <class T>
-  bool are_small(std::span<const T> values) const {
-    using Bits = BitsOf<T>;
-    const auto most = static_cast<T>(step * (most_steps / 4));
-    if (!(most > 0 && most <= std::numeric_limits<T>::max())) return false;
-    const auto limit = std::bit_cast<Bits>(most);
-    Bits larger = 0;
-    for (const T& value : values) {
-      larger |= limit - (std::bit_cast<Bits>(value) << 1U >> 1U);  // the high bit is set if |value|
-                                                                   // > most
-    }
-    return larger >> (8 * sizeof(Bits) - 1) == 0;
+    const double scaled = static_cast<double>(value) * per_width;
+    const double steps = (scaled + rounding) - rounding;
+    return magnitude_of(scaled) < most_steps ? static_cast<T>(steps * width) : value;
   }
 
   /// 0 leaves values unchanged.
