@@ -74,21 +74,21 @@ class FieldCompressor {
                   FieldSource& field, CallTimes& times)
       : settings_(settings),
         field_(field),
-        backends_(side_by_side(devices, field.is_stream() ? 1 : frames(),
-                               largest_frame(field.plan(), field.layout().dtype))),
-        tracks_(backends_, std::move(lost)),
-        brought_(tracks_.count()),
-        times_(times, tracks_.count()),
+        tracks_(side_by_side(devices, field.is_stream() ? 1 : frames(),
+                             largest_frame(field.plan(), field.layout().dtype))),
+        scheduler_(tracks_, std::move(lost)),
+        brought_(scheduler_.count()),
+        times_(times, scheduler_.count()),
         watch_(fill_watch_for(settings)) {
-    for (std::size_t device = 0; device < tracks_.devices(); ++device) {
-      const auto count = std::ranges::count(backends_, device, &Track::device);
+    for (std::size_t device = 0; device < scheduler_.devices(); ++device) {
+      const auto count = std::ranges::count(tracks_, device, &Track::device);
       prefetchers_.push_back(std::make_unique<FramePrefetcher>(
           *devices[device], field, settings.needs_range(), static_cast<std::size_t>(count),
-          FrameShare{device, tracks_.devices()}));
+          FrameShare{device, scheduler_.devices()}));
     }
   }
 
-  std::size_t tracks() const { return tracks_.count(); }
+  std::size_t tracks() const { return scheduler_.count(); }
 
   ArchiveHeader header() {
     range_ = settings_.needs_range() ? scan() : settings_.range.value_or(ValueRange{});
@@ -136,7 +136,7 @@ class FieldCompressor {
  private:
   std::uint64_t frames() const { return field_.plan().frames(); }
 
-  const Track& track_of(const FrameTicket& ticket) const { return backends_[ticket.track()]; }
+  const Track& track_of(const FrameTicket& ticket) const { return tracks_[ticket.track()]; }
 
   void run(const FrameScheduler::Work& work) {
     const auto bring = [&](const FrameTicket& ticket) {
@@ -145,7 +145,7 @@ class FieldCompressor {
       brought_[ticket.track()] =
           prefetchers_[track.device]->frame(ticket.frame(), *track.backend, track.place);
     };
-    tracks_.run(frames(), bring, work);
+    scheduler_.run(frames(), bring, work);
   }
 
   /// A single frame stays loaded.
@@ -206,8 +206,8 @@ class FieldCompressor {
 
   const FieldSettings& settings_;
   FieldSource& field_;
-  std::vector<Track> backends_;
-  FrameScheduler tracks_;
+  std::vector<Track> tracks_;
+  FrameScheduler scheduler_;
   std::vector<std::unique_ptr<FramePrefetcher>> prefetchers_;  ///< per device
   std::vector<FrameValues> brought_;                           ///< per track
   TrackTimes times_;
@@ -228,14 +228,14 @@ class FrameRestorer {
         users_(users),
         frames_(frames),
         devices_(backends.all_for_frames()),
-        backends_(side_by_side(devices_, frames,
-                               largest_frame(archive.header().plan, archive.header().dtype))),
-        tracks_(backends_,
-                [this, &backends](std::size_t device, const std::string& why) {
-                  backends.lose(*devices_[device], why);
-                }),
-        times_(times, tracks_.count()),
-        places_(tracks_.count()) {
+        tracks_(side_by_side(devices_, frames,
+                             largest_frame(archive.header().plan, archive.header().dtype))),
+        scheduler_(tracks_,
+                   [this, &backends](std::size_t device, const std::string& why) {
+                     backends.lose(*devices_[device], why);
+                   }),
+        times_(times, scheduler_.count()),
+        places_(scheduler_.count()) {
     if (users_.may_stay_there() || archive.is_in_memory()) archive.leave_payloads();
   }
 
@@ -246,7 +246,7 @@ class FrameRestorer {
       std::function<std::optional<ArchiveFrame>(std::uint64_t i, const LevelsWanted& wanted)>;
 
   FieldSummary run(const ReadFrame& read) {
-    tracks_.run(frames_, [&](const FrameTicket& ticket) {
+    scheduler_.run(frames_, [&](const FrameTicket& ticket) {
       Need need;
       try {
         ticket.in_order(FrameStep::start, [&] { read_head(ticket.frame(), read, need); });
@@ -326,7 +326,7 @@ class FrameRestorer {
   }
 
   Job job_for(const FrameTicket& ticket, const Head& head) {
-    const Track& track = backends_[ticket.track()];
+    const Track& track = tracks_[ticket.track()];
     Job job{head.frame, head.shown, track};
     if (!job.shown) return job;
     const bool may_stay_there = users_.may_stay_there() && amended_ == nullptr;
@@ -342,9 +342,9 @@ class FrameRestorer {
   }
 
   void require_memory(const Need& need) const {
-    if (!users_.memory_limit || need.bytes <= *users_.memory_limit / tracks_.count()) return;
+    if (!users_.memory_limit || need.bytes <= *users_.memory_limit / scheduler_.count()) return;
     throw ArchiveError(fmt::format("{}; the limit is {} for each frame in progress", need.text(),
-                                   *users_.memory_limit / tracks_.count()));
+                                   *users_.memory_limit / scheduler_.count()));
   }
 
   /// The first frame decides the axes.
@@ -411,7 +411,7 @@ class FrameRestorer {
   }
 
   MutableBytes memory_for(const FrameTicket& ticket, ByteCount size, Transfer* transfer) {
-    const Track& track = backends_[ticket.track()];
+    const Track& track = tracks_[ticket.track()];
     if (transfer != nullptr) {
       return transfer->memory(buffer_for(DeviceBuffer::restored, track.place), size);
     }
@@ -447,8 +447,8 @@ class FrameRestorer {
   const FrameUsers& users_;
   std::uint64_t frames_;
   std::vector<Backend*> devices_;
-  std::vector<Track> backends_;
-  FrameScheduler tracks_;
+  std::vector<Track> tracks_;
+  FrameScheduler scheduler_;
   TrackTimes times_;
   std::vector<HostPlace> places_;  ///< per track
   std::mutex mutex_;               ///< guards heads_

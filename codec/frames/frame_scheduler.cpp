@@ -44,32 +44,33 @@ std::vector<Track> side_by_side(std::span<Backend* const> devices, std::uint64_t
 }
 
 bool FrameTicket::is_first() const {
-  const std::scoped_lock lock(tracks_.mutex_);
-  return tracks_.passed_[number_of(FrameStep::end)] == frame_;
+  const std::scoped_lock lock(scheduler_.mutex_);
+  return scheduler_.passed_[number_of(FrameStep::end)] == frame_;
 }
 
 void FrameTicket::await(FrameStep step, std::uint64_t frames) const {
-  std::unique_lock lock(tracks_.mutex_);
-  const auto is_there = [&] { return tracks_.passed_[number_of(step)] >= frames; };
-  tracks_.changed_.wait(
-      lock, [&] { return is_there() || tracks_.failed_ < frame_ || tracks_.waits_before(frame_); });
-  if (tracks_.failed_ < frame_) throw Abandoned();
+  std::unique_lock lock(scheduler_.mutex_);
+  const auto is_there = [&] { return scheduler_.passed_[number_of(step)] >= frames; };
+  scheduler_.changed_.wait(lock, [&] {
+    return is_there() || scheduler_.failed_ < frame_ || scheduler_.waits_before(frame_);
+  });
+  if (scheduler_.failed_ < frame_) throw Abandoned();
   if (!is_there()) throw Postponed();
 }
 
 bool FrameTicket::has_taken(FrameStep step) const {
-  const std::scoped_lock lock(tracks_.mutex_);
-  return tracks_.passed_[number_of(step)] > frame_;
+  const std::scoped_lock lock(scheduler_.mutex_);
+  return scheduler_.passed_[number_of(step)] > frame_;
 }
 
 void FrameTicket::pass(FrameStep step) const {
   {
-    const std::scoped_lock lock(tracks_.mutex_);
+    const std::scoped_lock lock(scheduler_.mutex_);
     for (std::size_t i = 0; i <= number_of(step); ++i) {
-      tracks_.passed_[i] = std::max(tracks_.passed_[i], frame_ + 1);
+      scheduler_.passed_[i] = std::max(scheduler_.passed_[i], frame_ + 1);
     }
   }
-  tracks_.changed_.notify_all();
+  scheduler_.changed_.notify_all();
 }
 
 FrameScheduler::FrameScheduler(std::span<const Track> tracks, DeviceLoss lost)

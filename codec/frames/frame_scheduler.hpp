@@ -47,8 +47,8 @@ class FrameScheduler;
 /// A frame on its track; lets steps run in frame order.
 class FrameTicket {
  public:
-  FrameTicket(FrameScheduler& tracks, std::uint64_t frame, std::size_t track)
-      : tracks_(tracks), frame_(frame), track_(track) {}
+  FrameTicket(FrameScheduler& scheduler, std::uint64_t frame, std::size_t track)
+      : scheduler_(scheduler), frame_(frame), track_(track) {}
 
   std::uint64_t frame() const { return frame_; }
   std::size_t track() const { return track_; }
@@ -86,7 +86,7 @@ class FrameTicket {
   bool has_taken(FrameStep step) const;
   void pass(FrameStep step) const;
 
-  FrameScheduler& tracks_;
+  FrameScheduler& scheduler_;
   std::uint64_t frame_;
   std::size_t track_;
 };
