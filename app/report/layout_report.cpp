@@ -33,12 +33,12 @@ LayoutWarning layout_warning(const FieldSource& field, Bytes first_frame, const 
   const ReadValues read = reader_of(field, first_frame);
   const std::uint64_t values =
       field.is_stream() ? field.plan().frame_dims(0).count() : layout.dims.count();
-  if (const auto strange = strange_value(layout, values, read)) {
+  if (const auto implausible = implausible_value(layout, values, read)) {
     const ByteOrder other =
         layout.byte_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
     return {
         fmt::format("values like {:.3g} suggest the other byte order; if so, give --byte-order {}",
-                    *strange, name_of(other)),
+                    *implausible, name_of(other)),
         true};
   }
   if (const auto other = smoother_dims(layout, values, fills, read)) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t sampled_blocks = 32;
 constexpr std::uint64_t block_values = 256;
 constexpr double least_gain = 2;
 constexpr double sharp = 0.8;  ///< greatest ratio of neighbours' differences to those nearby
-constexpr double strange_share = 1.0 / 3;
+constexpr double implausible_share = 1.0 / 3;
 constexpr double usual_share = 0.02;
 
 using Extents = std::vector<std::uint64_t>;
@@ -145,13 +145,13 @@ Dims with_extents(const Dims& dims, const Extents& extents) {
 }
 
 /// Share out of the plausible range; zeros are plausible.
-double share_of_strange(const std::vector<double>& values, DType dtype) {
+double share_of_implausible(const std::vector<double>& values, DType dtype) {
   const double most = dtype == DType::f64 ? 1e60 : 1e18;
-  const auto strange = std::count_if(values.begin(), values.end(), [&](double value) {
+  const auto implausible = std::count_if(values.begin(), values.end(), [&](double value) {
     const double size = std::abs(value);
     return size != 0 && !(size >= 1 / most && size <= most);
   });
-  return static_cast<double>(strange) / static_cast<double>(values.size());
+  return static_cast<double>(implausible) / static_cast<double>(values.size());
 }
 
 }  // namespace
@@ -179,8 +179,8 @@ std::optional<OtherDims> smoother_dims(const FieldLayout& layout, std::uint64_t 
   return best;
 }
 
-std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t values,
-                                    const ReadValues& read) {
+std::optional<double> implausible_value(const FieldLayout& layout, std::uint64_t values,
+                                        const ReadValues& read) {
   const bool has_wide_range = !is_integer(layout.dtype) && layout.dtype != DType::f16;
   if (!has_wide_range || values < sampled_blocks * block_values) return std::nullopt;
   Sampler sampler(layout.dtype, values, read);
@@ -195,8 +195,8 @@ std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t val
     now.insert(now.end(), a.begin(), a.end());
     swapped.insert(swapped.end(), b.begin(), b.end());
   }
-  if (share_of_strange(now, layout.dtype) < strange_share ||
-      share_of_strange(swapped, layout.dtype) > usual_share) {
+  if (share_of_implausible(now, layout.dtype) < implausible_share ||
+      share_of_implausible(swapped, layout.dtype) > usual_share) {
     return std::nullopt;
   }
   double largest = 0;

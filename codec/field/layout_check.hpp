@@ -23,7 +23,7 @@ std::optional<OtherDims> smoother_dims(const FieldLayout& layout, std::uint64_t 
 
 /// Samples for the wrong byte order: a third of the values exceed 1e18 (f32) or 1e60 (f64) or are
 /// below their reciprocals, few with swapped bytes. Returns the largest.
-std::optional<double> strange_value(const FieldLayout& layout, std::uint64_t values,
-                                    const ReadValues& read);
+std::optional<double> implausible_value(const FieldLayout& layout, std::uint64_t values,
+                                        const ReadValues& read);
 
 }  // namespace cuszi

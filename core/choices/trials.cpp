@@ -142,7 +142,7 @@ class Choice {
     return {all_reaches.begin(), all_reaches.end()};
   }
 
-  /// In vast frames, layers take hardly more bytes than independent slices even for unrelated
+  /// In large frames, layers take hardly more bytes than independent slices even for unrelated
   /// images, and sampled costs underestimate the latter.
   std::vector<Axes> axes() const {
     const int rank = dims_.squeezed().rank();
