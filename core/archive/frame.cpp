@@ -293,9 +293,6 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   if (is_wide_integer(dtype) && !is_without_loss) {
     throw ArchiveError("a frame of 64-bit integers is coded with loss");
   }
-  if (header.kind == FrameKind::predicted && size_of(dtype) < sizeof(std::uint32_t)) {
-    throw ArchiveError("a frame of values below 32 bits is predicted without loss");
-  }
   if (kind == transformed_kind) {
     header.transform = FrameTransform::read(in);
     if (header.transform->kept > dims.count() - header.missing) {

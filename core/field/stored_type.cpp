@@ -288,11 +288,16 @@ void to_work(DType stored, AskedBounds& asked) {
   }
 }
 
-void quantise_wide(DType stored, double bound, const FillValues& fills, MutableBytes values) {
-  if (!(bound >= 1)) return;
+std::uint64_t quantise_wide(DType stored, double bound, const FillValues& fills,
+                            MutableBytes values) {
+  if (!(bound >= 1)) return 1;
   const auto whole = static_cast<std::uint64_t>(std::min(std::floor(bound), 0x1p62));
-  if (stored == DType::i64) return quantise_all(whole, fills, as_values<std::int64_t>(values));
-  quantise_all(whole, fills, as_values<std::uint64_t>(values));
+  if (stored == DType::i64) {
+    quantise_all(whole, fills, as_values<std::int64_t>(values));
+  } else {
+    quantise_all(whole, fills, as_values<std::uint64_t>(values));
+  }
+  return 2 * whole + 1;
 }
 
 }  // namespace cuszi

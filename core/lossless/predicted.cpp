@@ -1,8 +1,9 @@
 #include "core/lossless/predicted.hpp"
 
+#include <cstring>
 #include <type_traits>
 
-#include "core/base/error.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/lossless/choice.hpp"
 
 namespace cuszi {
@@ -108,38 +109,76 @@ void decode(const WordSections<Bytes>& sections, const Extents3& extents, std::s
   });
 }
 
-/// Calls f with the bits of values.
-template <class Byte, class F>
-auto with_bits(std::span<Byte> values, DType dtype, const F& f) {
-  const auto bits_as = [&]<class Word>(Word) {
-    using Bits = std::conditional_t<std::is_const_v<Byte>, const Word, Word>;
-    return f(std::span(reinterpret_cast<Bits*>(values.data()), values.size() / sizeof(Word)));
-  };
-  return size_of(dtype) == sizeof(std::uint32_t) ? bits_as(std::uint32_t{})
-                                                 : bits_as(std::uint64_t{});
+template <class Word, class Byte>
+auto words_in(std::span<Byte> values) {
+  using Bits = std::conditional_t<std::is_const_v<Byte>, const Word, Word>;
+  return std::span(reinterpret_cast<Bits*>(values.data()), values.size() / sizeof(Word));
+}
+
+// Values below 32 bits become words of 32: integers with their sign, halves as the upper bits.
+
+constexpr bool is_narrow(DType dtype) { return size_of(dtype) < sizeof(std::uint32_t); }
+
+std::vector<std::uint32_t> widened(Bytes values, DType dtype) {
+  std::vector<std::uint32_t> words(values.size() / size_of(dtype));
+  with_stored_type_of(dtype, [&]<class T>(T value) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::memcpy(&value, values.data() + i * sizeof(T), sizeof(T));
+      if constexpr (std::is_integral_v<T>) {
+        words[i] = static_cast<std::uint32_t>(value);
+      } else if constexpr (sizeof(T) == 2) {
+        words[i] = std::uint32_t{value.bits} << 16;
+      }
+    }
+  });
+  return words;
+}
+void narrow(std::span<const std::uint32_t> words, DType dtype, MutableBytes values) {
+  with_stored_type_of(dtype, [&]<class T>(T value) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if constexpr (std::is_integral_v<T>) {
+        value = static_cast<T>(words[i]);
+      } else if constexpr (sizeof(T) == 2) {
+        value = T{static_cast<std::uint16_t>(words[i] >> 16)};
+      }
+      std::memcpy(values.data() + i * sizeof(T), &value, sizeof(T));
+    }
+  });
 }
 
 }  // namespace
 
 OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each,
-                                   std::uint64_t integer_step) {
-  return with_bits(values, shape.dtype, [&]<class Word>(std::span<const Word> bits) {
+                                   std::uint64_t step) {
+  const std::uint64_t integer_step = is_integer(shape.dtype) ? step : 0;
+  const auto encode_as = [&]<class Word>(std::span<const Word> bits) {
     return encode<Word>(bits, shape.extents(), integer_step, for_each);
-  });
+  };
+  if (size_of(shape.dtype) == sizeof(std::uint64_t))
+    return encode_as(words_in<std::uint64_t>(values));
+  if (!is_narrow(shape.dtype)) return encode_as(words_in<std::uint32_t>(values));
+  const std::vector<std::uint32_t> words = widened(values, shape.dtype);
+  return encode_as(std::span(words));
 }
 
 void decode_predicted(const WordSections<Bytes>& sections, const FrameShape& shape,
                       MutableBytes values, const ForEach& for_each) {
-  with_bits(values, shape.dtype, [&]<class Word>(std::span<Word> bits) {
+  const auto decode_as = [&]<class Word>(std::span<Word> bits) {
     decode<Word>(sections, shape.extents(), bits, for_each);
-  });
+  };
+  if (size_of(shape.dtype) == sizeof(std::uint64_t))
+    return decode_as(words_in<std::uint64_t>(values));
+  if (!is_narrow(shape.dtype)) return decode_as(words_in<std::uint32_t>(values));
+  std::vector<std::uint32_t> words(shape.points());
+  decode_as(std::span(words));
+  narrow(words, shape.dtype, values);
 }
 
 void check_predicted_head(Bytes head, const FrameShape& shape) {
-  if (size_of(shape.dtype) == sizeof(std::uint32_t))
-    WordHead<std::uint32_t>::read(head, shape.extents());
-  else
+  if (size_of(shape.dtype) == sizeof(std::uint64_t))
     WordHead<std::uint64_t>::read(head, shape.extents());
+  else
+    WordHead<std::uint32_t>::read(head, shape.extents());
 }
 
 }  // namespace cuszi

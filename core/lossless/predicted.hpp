@@ -9,13 +9,10 @@ namespace cuszi {
 // Lossless coding by prediction: bits of values become ordered words, whose differences along the
 // axes, modulo 2^digits, are coded by their octaves in blocks.
 
-/// Words have 32 or 64 bits.
-constexpr bool may_be_predicted(DType dtype) { return size_of(dtype) >= sizeof(std::uint32_t); }
-
-/// Codes the bits of all values, in host memory, aligned. `integer_step`, an odd number: values are
-/// 64-bit integers, mostly multiples of it; 0: they are floating-point numbers.
+/// Codes all values, in host memory, aligned. `step`, of integers: an odd number that most of them
+/// are multiples of.
 OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const ForEach& for_each,
-                                   std::uint64_t integer_step = 0);
+                                   std::uint64_t step = 1);
 
 /// Inverse of encode_predicted(). Throws ArchiveError.
 void decode_predicted(const WordSections<Bytes>& sections, const FrameShape& shape,

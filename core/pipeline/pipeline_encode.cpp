@@ -121,21 +121,20 @@ struct KeptValues {
   FrameKind kind = FrameKind::stored;
   ByteCount bytes = 0;  ///< of its sections
   std::vector<std::byte> packed;
-  std::optional<OwnedWordSections> words;
+  OwnedWordSections words;
 };
 
-/// Predicted or packed, whichever is smaller, or stored.
-KeptValues kept_values(Backend& backend, const FrameShape& shape, Bytes values) {
+/// Predicted or packed, whichever is smaller, or stored. `step`: see encode_predicted().
+KeptValues kept_values(Backend& backend, const FrameShape& shape, Bytes values,
+                       std::uint64_t step = 1) {
   KeptValues kept;
   kept.bytes = values.size();
-  if (may_be_predicted(shape.dtype)) {
-    kept.words = encode_predicted(values, shape, host_work_of(backend));
-    constexpr ByteCount entries = 16;  // of three more sections
-    const ByteCount size = kept.words->size();
-    if (size + entries < kept.bytes && size >= least_payload_bytes(kept.bytes)) {
-      kept.bytes = size + entries;
-      kept.kind = FrameKind::predicted;
-    }
+  kept.words = encode_predicted(values, shape, host_work_of(backend), step);
+  constexpr ByteCount entries = 16;  // of three more sections
+  const ByteCount size = kept.words.size();
+  if (size + entries < kept.bytes && size >= least_payload_bytes(kept.bytes)) {
+    kept.bytes = size + entries;
+    kept.kind = FrameKind::predicted;
   }
   const ByteCount value_size = size_of(shape.dtype);
   if (may_pack_better(values, value_size, kept.bytes)) {
@@ -154,10 +153,10 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   result.header = frame_header(frame, index, kept.kind);
   Sections sections;
   if (kept.kind == FrameKind::predicted) {
-    sections.add(SectionId::codebook, kept.words->head);
-    sections.add(SectionId::index, kept.words->index);
-    sections.add(SectionId::contexts, kept.words->classes);
-    if (!kept.words->codes.empty()) sections.add(SectionId::codes, kept.words->codes);
+    sections.add(SectionId::codebook, kept.words.head);
+    sections.add(SectionId::index, kept.words.index);
+    sections.add(SectionId::contexts, kept.words.classes);
+    if (!kept.words.codes.empty()) sections.add(SectionId::codes, kept.words.codes);
   } else {
     sections.add(SectionId::raw, kept.kind == FrameKind::lossless ? Bytes(kept.packed) : values);
   }
@@ -189,9 +188,10 @@ FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::
   std::vector<std::byte> values(original.size());
   backend.copy(original, values);
   const bool is_one = !bound.goes_with_values() && !frame.asked;
-  if (is_one) quantise_wide(frame.stored, bound.bound, frame.fills, values);
+  const std::uint64_t step =
+      is_one ? quantise_wide(frame.stored, bound.bound, frame.fills, values) : 1;
   return keep_frame(backend, frame, index, values,
-                    kept_values(backend, frame.stored_shape(), values), allocate);
+                    kept_values(backend, frame.stored_shape(), values, step), allocate);
 }
 
 /// Bits of the only value; nullopt if there are several.

@@ -105,7 +105,7 @@ def _read_frame(reader, header, number):
     slices = min(header.height, header.dims[axis] - number % header.runs * header.height)
     dims = [1] * axis + [slices] + header.dims[axis + 1:]
     frame = _read_table(table, header.dtype, dims)
-    frame.stored = header.stored
+    frame.stored, frame.is_bfloat16 = header.stored, header.is_bfloat16
     assert frame.index == number
     level_of_pass = frame.predictor.level_of_pass if frame.predictor else [0]
     assert len(frame.levels) == level_of_pass[-1] + 1
@@ -208,7 +208,6 @@ def _restored(frame):
         planes = np.frombuffer(unpacked(first["raw"]), "u1").reshape(frame.stored.itemsize, frame.points)
         return np.frombuffer(planes.T.tobytes(), frame.stored)
     if frame.kind == _PREDICTED:
-        frame.dtype = frame.stored
         return predicted.restored(frame)
     frame.mask = bits_of_points(first["mask bits"], frame.dims) if frame.masked else np.zeros(frame.points, bool)
     assert frame.mask.sum() == frame.masked

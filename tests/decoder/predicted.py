@@ -158,7 +158,8 @@ def _bits_of(head, words, digits):
 
 
 def restored(frame):
-    digits = 8 * np.dtype(frame.dtype).itemsize
+    size = frame.stored.itemsize
+    digits = 8 * max(size, 4)
     sections = frame.passes[0]
     head = _head(sections["codebook"], digits)
     rank = max(sum(extent > 1 for extent in frame.extents), 1)
@@ -173,4 +174,7 @@ def restored(frame):
         for axis, order in enumerate(head.orders):
             for _ in range(order):
                 words[chunk] = np.cumsum(words[chunk], axis=axis, dtype=words.dtype)
-    return _bits_of(head, words, digits).view(frame.dtype).ravel()
+    bits = _bits_of(head, words, digits).ravel()
+    if frame.is_bfloat16 or frame.stored == np.float16:
+        bits >>= 16
+    return bits.astype(f"u{size}").view(frame.stored)

@@ -238,10 +238,13 @@ std::vector<std::byte> restore_stored(DType stored, const Dims& dims, const Fram
                                       Bytes payload) {
   std::vector<std::byte> values(dims.count() * size_of(stored));
   if (frame.kind == FrameKind::predicted && is_cast(stored)) {
-    const DType as_wide = size_of(stored) == 4 ? DType::f32 : DType::f64;
-    with_type_of(as_wide, [&](auto zero) {
-      const auto bits = restore_frame<decltype(zero)>(dims, frame, payload);
-      std::ranges::copy(std::as_bytes(std::span(bits)), values.begin());
+    const std::size_t size = size_of(stored);
+    with_type_of(size == 8 ? DType::f64 : DType::f32, [&]<class Wide>(Wide /*type*/) {
+      const auto words = restore_frame<Wide>(dims, frame, payload);
+      const std::size_t behind = is_integer(stored) ? 0 : sizeof(Wide) - size;  // halves are upper
+      for (std::size_t i = 0; i < words.size(); ++i)
+        std::memcpy(values.data() + i * size,
+                    reinterpret_cast<const std::byte*>(&words[i]) + behind, size);
     });
     return values;
   }
