@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/commands/commands.hpp"
-#include "app/commands/device_choice.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/output/removal.hpp"

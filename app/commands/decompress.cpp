@@ -3,7 +3,6 @@
 #include <span>
 
 #include "app/commands/commands.hpp"
-#include "app/commands/device_choice.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"

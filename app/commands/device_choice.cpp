@@ -1,11 +1,10 @@
-#include "app/commands/device_choice.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <set>
 
 #include "app/cli/standard_streams.hpp"
+#include "app/commands/commands.hpp"
 #include "app/report/report.hpp"
 #include "codec/archive/field_codec.hpp"
 #include "codec/files/field_path.hpp"

@@ -2,7 +2,6 @@
 
 #include "app/cli/standard_streams.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/device_choice.hpp"
 #include "app/output/output_plan.hpp"
 #include "app/report/failure.hpp"
 #include "app/report/progress.hpp"
