@@ -24,15 +24,6 @@ CUSZI_HD inline unsigned bit_width_of(std::uint32_t x) {
 #endif
 }
 
-/// The number of trailing zero bits of `x` > 0.
-CUSZI_HD inline int trailing_zeros_of(std::uint64_t x) {
-#if defined(__CUDA_ARCH__)
-  return __ffsll(static_cast<long long>(x)) - 1;
-#else
-  return std::countr_zero(x);
-#endif
-}
-
 /// 2^exponent as a double, for -1022 to 1023.
 CUSZI_HD inline double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

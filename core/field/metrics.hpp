@@ -62,8 +62,6 @@ struct Quality {
   /// First point over the bound, or missing but not bit-identical.
   std::optional<std::uint64_t> first_bad;
 
-  bool is_kept() const { return !first_bad && !first_crossing; }
-
   /// Appends the next part of the field, whose points count from 0.
   void merge(const Quality& next);
 
