@@ -14,7 +14,7 @@ namespace {
 
 /// What archives have between them; a value that none has is one that no edit of them reaches.
 struct Inventory {
-  std::array<int, 4> kinds{};
+  std::array<int, 5> kinds{};  ///< predicted frames last
   std::array<int, 14> sections{};
   std::array<int, 2> transformed{};  ///< of coded frames: no, yes
   std::array<int, 2> bounded{};      ///< the same of bounds of their own
@@ -38,7 +38,8 @@ struct Inventory {
 
  private:
   void add(const OpenFrame& frame) {
-    ++kinds.at(static_cast<std::size_t>(frame.header.kind));
+    const bool is_predicted = frame.header.kind == FrameKind::predicted;
+    ++kinds.at(is_predicted ? 4 : static_cast<std::size_t>(frame.header.kind));
     const bool coded = frame.header.kind == FrameKind::coded;
     if (coded) add_method(frame.header);
     if (coded) ++transformed.at(frame.header.transform ? 1 : 0);
