@@ -255,7 +255,7 @@ class Doors(CliTest):
         export = ["zfp-export", "u.cuszi", "-o", "x.zfp"]
         for options, told in [(["--preset", "zfp", "-e", "1e-3"], "missing"),
                               (["--preset", "cusz", "-e", "1e-3"], "lorenzo"),
-                              (["--preset", "zfp", "-e", "0"], "lossless")]:
+                              (["--preset", "zfp", "-e", "0"], "predicted")]:
             self.cuszi("compress", "u_20x30x41.f32", *options, "-o", "u.cuszi", "-f")
             self.assertIn(told, self.cuszi(*export, code=USAGE).stderr.decode())
         self.field("u_20x30x41.f32", dims="20x30x41")

@@ -78,8 +78,9 @@ void check_last_frame(Bytes archive, const ArchiveHeader& header,
   const Dims dims = header.plan.frame_dims(last);
   FrameUsers users;
   users.look = [&](const RestoredFrame& frame) {
-    require(frame.bounds == nullptr || frame.bounds->of_points({dims}).of(dims.count() - 1) > 0,
-            "a point has no bound");
+    if (frame.bounds == nullptr) return;
+    const double bound = frame.bounds->of_points({dims}).of(dims.count() - 1);
+    require(bound > 0 || (bound == 0 && is_integer(header.dtype)), "a point has no bound");
   };
   users.use = [&](std::uint64_t, Bytes values) {
     require(values.size() == dims.count() * size, "a frame has not its dims' size");
