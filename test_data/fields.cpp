@@ -135,7 +135,7 @@ template std::vector<double> make_values(FieldKind, const Dims&, std::uint64_t);
 
 namespace {
 
-/// Of floats times a power of two that spreads integers over a good part of their range.
+/// Values as a stored type; for integers, times a power of two that spreads them over their range.
 std::vector<std::byte> converted(DType dtype, const std::vector<double>& values) {
   const double most =
       is_integer(dtype) ? std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - 4) : 1;

@@ -24,7 +24,7 @@ std::string preset_name(std::uint32_t preset) {
   return std::string(cut(names, '|'));
 }
 
-/// As --mode names it.
+/// The name that --mode has for it.
 std::string mode_name(ValueBound::Kind kind) {
   constexpr ErrorMode modes[] = {ErrorMode::absolute, ErrorMode::pointwise,
                                  ErrorMode::absolute_or_pointwise,

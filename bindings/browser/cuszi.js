@@ -4,7 +4,7 @@
 //   const {shape, values} = await field.read({box: [[0, 1], [0, 512], [0, 512]]});
 //   const small = await field.preview(8);                 // every 8th value along spatial axes
 //
-// Of a Blob and a URL, only the ranges that are needed are read. Failures throw an Error.
+// Only the ranges of a Blob or a URL that are needed are read. Failures throw an Error.
 
 const block = 1 << 16;  // bytes; what is read of a Blob or URL is cut at multiples
 

@@ -30,9 +30,9 @@ enum Status : int { done, again, failed };
 
 struct NotFetched {};
 
-/// Of an archive, so that sizes within it fit size_t.
+/// Larger archives are refused, so that all sizes in one fit size_t.
 constexpr ByteCount most_archive_bytes = (ByteCount{1} << 32) - 1;
-/// To restore a frame.
+/// Frames that take more memory to restore are refused.
 constexpr ByteCount most_memory = ByteCount{1} << 31;
 
 class FetchedSource final : public ByteSource {

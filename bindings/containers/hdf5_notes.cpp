@@ -56,7 +56,7 @@ class Notebook {
            ::H5Sget_simple_extent_npoints(space.get()) <= 1;
   }
 
-  /// As NetCDF writes characters.
+  /// Writes a text in the form of NetCDF: one string of fixed length.
   void write_text(const char* name, const std::string& text) const {
     const bool is_ascii = std::none_of(
         text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });

@@ -173,7 +173,7 @@ bool has_layout(const Caller& hdf5, hid_t type, const FloatLayout& ieee) {
          hdf5.type_norm(type) == H5T_NORM_IMPLIED;
 }
 
-/// Of all bits.
+/// Whether a type is an integer that uses all its bits.
 bool is_integer(const Caller& hdf5, hid_t type) {
   const std::size_t bytes = hdf5.type_size(type);
   return hdf5.type_class(type) == H5T_INTEGER && bytes <= 8 && std::has_single_bit(bytes) &&

@@ -14,7 +14,7 @@ struct FrameShape {
 
   std::uint64_t points() const { return dims.count(); }
   ByteCount bytes() const { return points() * size_of(dtype); }
-  /// As predictors see it.
+  /// The shape that predictors see: of the work type.
   FrameShape work() const { return {work_of(dtype), dims}; }
   Extents3 extents() const { return dims.as_3d(); }
 };

@@ -149,8 +149,8 @@ struct ChainWarps {
   dim3 blocks;
   unsigned threads;
 
-  /// Of a launch for frames of at most so many segments: a block a multiprocessor. Where frames
-  /// are more, blocks that are no larger than their segments need, so that several fit.
+  /// Launch for frames of at most so many segments: a block a multiprocessor, or where there are
+  /// more frames, blocks as small as their segments allow, so that several fit.
   ChainWarps(std::uint32_t segments, unsigned frames, unsigned multiprocessors)
       : blocks(std::min(segments, std::max(multiprocessors / frames, 1U)), frames),
         threads(32 * CellsPolicy::chain_warps) {

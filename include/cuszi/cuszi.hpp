@@ -55,7 +55,7 @@ inline cuszi_options psnr(double decibels) { return detail::options_for(CUSZI_PS
 /// At least `factor` times smaller, as exact as possible.
 inline cuszi_options ratio(double factor) { return detail::options_for(CUSZI_RATIO, factor); }
 
-/// Of float, double and integers of 8 to 64 bits.
+/// The type of fields of float, double or integers of 8 to 64 bits.
 template <class T>
 constexpr cuszi_dtype dtype_of() {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_same_v<T, bool>,

@@ -46,7 +46,7 @@ bool keeps_to(const ValueBound& bound, double original, double restored) {
   return bound.kind == Kind::either ? absolutely || relatively : absolutely && relatively;
 }
 
-/// Of values whose bits differ.
+/// Whether values whose bits differ keep to a bound of their own.
 bool keeps_to_own(double bound, double original, double restored) {
   return bound > 0 && (std::isinf(bound) || differ_by_at_most(original, restored, bound));
 }
