@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("words of multiples of an odd number are the quotients", "", 
   for (const std::uint64_t factor : {1U, 3U, 19U, 2'001U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
     WordMap<TestType> map{WordOrder::integers, 0, 0, static_cast<TestType>(factor)};
     REQUIRE(map.is_possible());
-    for (const TestType quotient : {0, 1, 2, 1000})
+    for (const TestType quotient : {0U, 1U, 2U, 1000U})
       CHECK(map.word_of(static_cast<TestType>(quotient * factor)) == quotient);
     map.base = 77;
     for (const TestType bits : special_words<TestType>())
