@@ -6,8 +6,10 @@ CUSZI and MAKE_FIELD in the environment say where the executables are.
 import array
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -75,6 +77,41 @@ class CliTest(unittest.TestCase):
         """The objects that cuszi reports in JSON, one a line."""
         lines = self.cuszi(*arguments, "--json", code=code).stdout.decode().splitlines()
         return [json.loads(line) for line in lines]
+
+    def paused(self, *command, once):
+        """A process of cuszi, stopped by SIGSTOP while once(names of its open files) holds. One that ended before it
+        was seen is started again, without its output `out`."""
+        for _ in range(20):
+            process = subprocess.Popen([CUSZI, *command, "--quiet"], cwd=self.folder, stderr=subprocess.PIPE)
+            self.addCleanup(process.stderr.close)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            while process.poll() is None:
+                if once(self.open_files(process.pid)):
+                    process.send_signal(signal.SIGSTOP)
+                    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+                    if once(self.open_files(process.pid)):
+                        return process
+                    process.send_signal(signal.SIGCONT)
+                time.sleep(0.001)
+            self.path("out").unlink(missing_ok=True)
+        return self.fail(f"{command} ended before its files were seen open")
+
+    @staticmethod
+    def resumed(process):
+        """The exit code of a paused process."""
+        process.send_signal(signal.SIGCONT)
+        return process.wait()
+
+    @staticmethod
+    def open_files(pid):
+        names = []
+        try:
+            for entry in os.listdir(f"/proc/{pid}/fd"):
+                names.append(os.readlink(f"/proc/{pid}/fd/{entry}"))
+        except FileNotFoundError:  # closed meanwhile
+            pass
+        return names
 
     def files(self):
         return sorted(str(path.relative_to(self.folder))

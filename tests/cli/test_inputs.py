@@ -21,28 +21,12 @@ from cli_test import BOUND, CUSZI, INPUT, OK, SANITIZED, CliTest, also_sanitized
 NAN = float("nan")
 
 # Large enough to be changed while it is read, in a few frames.
-WATCHED_DIMS, WATCHED_FRAME = "60x100x200", "1M"
+WATCHED_DIMS, WATCHED_FRAME = "60x150x300", "1M"
 WATCHED = f"v_{WATCHED_DIMS}.f32"
 
 
 class Changes(CliTest):
     """A neighbour writes to the input meanwhile."""
-
-    def start(self, *command):
-        """A process that has begun its work on the field."""
-        process = subprocess.Popen([CUSZI, *command, "--quiet"],
-                                   cwd=self.folder, stderr=subprocess.PIPE)
-        self.addCleanup(process.stderr.close)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                opened = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{process.pid}/fd")]
-            except FileNotFoundError:
-                opened = []
-            if any(name.endswith(WATCHED) for name in opened):
-                return process
-            time.sleep(0.001)
-        return self.fail("the input was not opened")
 
     def test_a_changed_input_gives_no_output(self):
         original = self.field(WATCHED, dims=WATCHED_DIMS)
@@ -68,9 +52,9 @@ class Changes(CliTest):
                 with self.subTest(command=command, change=change.__name__):
                     path.write_bytes(original)
                     time.sleep(0.03)  # past the resolution of file times
-                    process = self.start(*command)
+                    process = self.paused(*command, once=lambda names: any(n.endswith(WATCHED) for n in names))
                     change()
-                    self.assertEqual(process.wait(), INPUT, process.stderr.read())
+                    self.assertEqual(self.resumed(process), INPUT, process.stderr.read())
                     self.assertNotIn("out", self.files())
 
     @also_sanitized

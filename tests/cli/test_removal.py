@@ -7,12 +7,11 @@ that, preloaded, can take the forcing of folders to disk away.
 import array
 import math
 import os
-import subprocess
 import threading
 import time
 import unittest
 
-from cli_test import CUSZI, INPUT, OUTPUT, USAGE, CliTest, also_sanitized
+from cli_test import INPUT, OUTPUT, USAGE, CliTest, also_sanitized
 from test_files import npy
 
 NO_TMPFILE = os.environ.get("NO_TMPFILE")
@@ -213,27 +212,16 @@ class Races(CliTest):
         self.original = self.field(self.name, "rough", dims="60x100x200")
 
     def start(self):
-        """A process that has the input open, and its output, which it begins after that."""
-        process = subprocess.Popen([CUSZI, "compress", self.name, "-e", "1e-4", "--verify", "--rm",
-                                    "-q"], cwd=self.folder, stderr=subprocess.PIPE)
-        self.addCleanup(process.stderr.close)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                opened = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{process.pid}/fd")]
-            except FileNotFoundError:
-                opened = []
-            here = [name for name in opened if name.startswith(str(self.folder))]
-            if any(not name.endswith(self.name) for name in here):
-                return process
-            time.sleep(0.001)
-        return self.fail("the output was not begun")
+        """A stopped process that has the input open, and its output, which it begins after that."""
+        def is_begun(names):
+            return any(name.startswith(str(self.folder)) and not name.endswith(self.name) for name in names)
+        return self.paused("compress", self.name, "-e", "1e-4", "--verify", "--rm", once=is_begun)
 
     def test_a_file_renamed_onto_the_input_stays(self):
         self.path("next").write_bytes(b"the next time step")
         process = self.start()
         os.rename(self.path("next"), self.path(self.name))
-        self.assertEqual(process.wait(), INPUT)
+        self.assertEqual(self.resumed(process), INPUT)
         self.assertIn(b"was replaced", process.stderr.read())
         self.assertEqual(self.path(self.name).read_bytes(), b"the next time step")
         self.cuszi("decompress", f"{self.name}.cuszi", "-o", "old.f32")  # it holds what was read
@@ -243,7 +231,7 @@ class Races(CliTest):
         process = self.start()
         os.rename(self.path(self.name), self.path("moved"))
         self.path(self.name).symlink_to("moved")
-        self.assertEqual(process.wait(), INPUT)
+        self.assertEqual(self.resumed(process), INPUT)
         self.assertTrue(self.path(self.name).is_symlink())
         self.assertEqual(self.path("moved").read_bytes(), self.original)
 
@@ -256,7 +244,7 @@ class Races(CliTest):
         process = self.start()
         os.rename(self.path("now"), self.path("before"))
         os.rename(self.path("later"), self.path("now"))
-        process.wait()
+        self.resumed(process)
         self.assertEqual(self.path(self.name).read_bytes(), later)
 
 
