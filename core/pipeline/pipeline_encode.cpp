@@ -7,9 +7,9 @@
 #include "core/choices/background.hpp"
 #include "core/choices/trials.hpp"
 #include "core/field/stored_type.hpp"
-#include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/frame_check.hpp"
+#include "core/pipeline/kept_values.hpp"
 #include "core/pipeline/pipeline.hpp"
 
 namespace cuszi {
@@ -102,64 +102,11 @@ struct PointSections {
   }
 };
 
-/// Whether byte planes by zstd may be smaller than `bytes`: told by a sample of large frames.
-bool may_pack_better(Bytes values, ByteCount value_size, ByteCount bytes) {
-  constexpr ByteCount piece = ByteCount{1} << 18;
-  constexpr ByteCount pieces = 16;
-  if (values.size() <= piece * pieces) return true;
-  ByteCount packed = 0;
-  for (ByteCount i = 0; i < pieces; ++i) {
-    const ByteCount first = (values.size() - piece) / (pieces - 1) * i / value_size * value_size;
-    packed += pack_values(values.subspan(first, piece), value_size).size();
-  }
-  constexpr ByteCount doubt = 10;  // samples err by less than a tenth
-  return packed * (values.size() / piece) / (doubt + 1) < bytes * pieces / doubt;
-}
-
-/// A frame without loss, in host memory.
-struct KeptValues {
-  FrameKind kind = FrameKind::stored;
-  ByteCount bytes = 0;  ///< of its sections
-  std::vector<std::byte> packed;
-  OwnedWordSections words;
-};
-
-/// Predicted or packed, whichever is smaller, or stored. `step`: see encode_predicted().
-KeptValues kept_values(Backend& backend, const FrameShape& shape, Bytes values,
-                       std::uint64_t step = 1) {
-  KeptValues kept;
-  kept.bytes = values.size();
-  kept.words = encode_predicted(values, shape, host_work_of(backend), step);
-  constexpr ByteCount entries = 16;  // of three more sections
-  const ByteCount size = kept.words.size();
-  if (size + entries < kept.bytes && size >= least_payload_bytes(kept.bytes)) {
-    kept.bytes = size + entries;
-    kept.kind = FrameKind::predicted;
-  }
-  const ByteCount value_size = size_of(shape.dtype);
-  if (may_pack_better(values, value_size, kept.bytes)) {
-    kept.packed = pack_values(values, value_size);
-    if (kept.packed.size() < kept.bytes) {
-      kept.bytes = kept.packed.size();
-      kept.kind = FrameKind::lossless;
-    }
-  }
-  return kept;
-}
-
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                        Bytes values, const KeptValues& kept, const Allocate& allocate) {
   FrameReport result;
   result.header = frame_header(frame, index, kept.kind);
-  Sections sections;
-  if (kept.kind == FrameKind::predicted) {
-    sections.add(SectionId::codebook, kept.words.head);
-    sections.add(SectionId::index, kept.words.index);
-    sections.add(SectionId::contexts, kept.words.classes);
-    if (!kept.words.codes.empty()) sections.add(SectionId::codes, kept.words.codes);
-  } else {
-    sections.add(SectionId::raw, kept.kind == FrameKind::lossless ? Bytes(kept.packed) : values);
-  }
+  const Sections sections = kept.sections(values);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
   write_frame(backend, frame.stored_shape(), std::span(&sections, 1), allocate, result.header);
   return result;
@@ -173,12 +120,19 @@ Bytes host_values(Backend& backend, Bytes values, std::vector<std::byte>& copy) 
   return copy;
 }
 
+KeptValues kept_values(Backend& backend, const LoadedFrame& frame) {
+  std::vector<std::byte> copy;
+  return keep_values(frame.stored_shape(), host_values(backend, frame.stored_values(), copy),
+                     host_work_of(backend));
+}
+
+/// `kept`: kept_values(), if they are known.
 FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                       const Allocate& allocate) {
+                       std::optional<KeptValues> kept, const Allocate& allocate) {
   std::vector<std::byte> copy;
   const Bytes values = host_values(backend, frame.stored_values(), copy);
-  return keep_frame(backend, frame, index, values,
-                    kept_values(backend, frame.stored_shape(), values), allocate);
+  if (!kept) kept = keep_values(frame.stored_shape(), values, host_work_of(backend));
+  return keep_frame(backend, frame, index, values, *kept, allocate);
 }
 
 /// 64-bit integers are quantised as such.
@@ -190,8 +144,8 @@ FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::
   const bool is_one = !bound.goes_with_values() && !frame.asked;
   const std::uint64_t step =
       is_one ? quantise_wide(frame.stored, bound.bound, frame.fills, values) : 1;
-  return keep_frame(backend, frame, index, values,
-                    kept_values(backend, frame.stored_shape(), values, step), allocate);
+  const KeptValues kept = keep_values(frame.stored_shape(), values, host_work_of(backend), step);
+  return keep_frame(backend, frame, index, values, kept, allocate);
 }
 
 /// Bits of the only value; nullopt if there are several.
@@ -557,12 +511,10 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
     return keep_wide_integers(backend, frame, index, asked, allocate);
   }
   const ValueBound bound = bound_in_work(asked, frame, times);
+  std::optional<KeptValues> kept;
   if (is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1) {
-    frame.most_bytes = times.measure("pack", [&] {
-      std::vector<std::byte> copy;
-      const Bytes values = host_values(backend, frame.stored_values(), copy);
-      return kept_values(backend, frame.stored_shape(), values).bytes;
-    });
+    kept = times.measure("pack", [&] { return kept_values(backend, frame); });
+    frame.most_bytes = kept->bytes;
   }
   double step = bound.bound;
   if (!frame.asked) {
@@ -583,7 +535,7 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
     auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
     if (coded) return *std::move(coded);
   }
-  return keep_frame(backend, frame, index, allocate);
+  return keep_frame(backend, frame, index, std::move(kept), allocate);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
