@@ -48,26 +48,6 @@ std::string text_of(const FrameShape& shape) {
   return fmt::format("{} of {}", shape.dims.to_string(), name_of(shape.dtype));
 }
 
-/// Throws UsageError for settings without meaning for the type.
-void check_stored_type(DType dtype, const FieldSettings& settings) {
-  for (const double fill : std::span(settings.fills.values).first(settings.fills.count)) {
-    if (is_stored_value(dtype, fill)) continue;
-    throw UsageError(fmt::format("fill value {} is not a value of {}", fill, name_of(dtype)),
-                     Setting::fill_values);
-  }
-  if (!is_wide_integer(dtype)) return;
-  if (settings.mode != ErrorMode::absolute && settings.bound != 0) {
-    throw UsageError(
-        fmt::format("fields of {} take an absolute bound, or a bound of 0, which is "
-                    "lossless",
-                    name_of(dtype)));
-  }
-  if (settings.places.any() || settings.frame.isovalues.count != 0) {
-    throw UsageError(
-        fmt::format("fields of {} take neither local bounds nor isovalues", name_of(dtype)));
-  }
-}
-
 class FieldCompressor {
  public:
   FieldCompressor(std::span<Backend* const> devices, DeviceLoss lost, const FieldSettings& settings,
@@ -475,7 +455,7 @@ CompressedField compress_on(std::span<Backend* const> devices, DeviceLoss lost,
     check_axes(*axes, field.plan().dims);
   }
   settings.places.check(field.plan().dims);
-  check_stored_type(field.layout().dtype, settings);
+  check_type(field.layout().dtype, settings);
   FieldCompressor compressor(devices, std::move(lost), settings, field, times);
   CompressedField result;
   result.header = compressor.header();

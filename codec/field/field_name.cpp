@@ -19,42 +19,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Further endings than the names of types.
+constexpr std::array<std::string_view, 4> other_endings{".d64", ".dat", ".bin", ".raw"};
+
 struct Ending {
-  std::string_view text;
+  std::size_t size;  ///< with its dot
   std::optional<DType> dtype;
 };
-
-constexpr std::array<Ending, 16> endings{{{".f32", DType::f32},
-                                          {".f64", DType::f64},
-                                          {".d64", DType::f64},
-                                          {".f16", DType::f16},
-                                          {".bf16", DType::bf16},
-                                          {".i8", DType::i8},
-                                          {".u8", DType::u8},
-                                          {".i16", DType::i16},
-                                          {".u16", DType::u16},
-                                          {".i32", DType::i32},
-                                          {".u32", DType::u32},
-                                          {".i64", DType::i64},
-                                          {".u64", DType::u64},
-                                          {".dat", std::nullopt},
-                                          {".bin", std::nullopt},
-                                          {".raw", std::nullopt}}};
 
 // ASCII in any locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
-const Ending* ending_of(std::string_view name) {
-  const auto* const found = std::find_if(endings.begin(), endings.end(), [&](const Ending& ending) {
-    return ends_with(name, ending.text);
-  });
-  return found == endings.end() ? nullptr : found;
+std::optional<Ending> ending_of(std::string_view name) {
+  for (const std::string_view ending : other_endings) {
+    const auto dtype = ending == ".d64" ? std::optional(DType::f64) : std::nullopt;
+    if (ends_with(name, ending)) return Ending{ending.size(), dtype};
+  }
+  for (std::size_t i = 0; i < dtype_table.size(); ++i) {
+    const std::string_view type = dtype_table[i].name;
+    const bool is_named = ends_with(name, type) && name.size() > type.size();
+    if (is_named && name[name.size() - type.size() - 1] == '.')
+      return Ending{type.size() + 1, static_cast<DType>(i)};
+  }
+  return std::nullopt;
 }
 
 std::string_view without_ending(std::string_view name) {
-  if (const Ending* ending = ending_of(name)) name.remove_suffix(ending->text.size());
+  if (const auto ending = ending_of(name)) name.remove_suffix(ending->size);
   return name;
 }
 
@@ -192,15 +185,15 @@ bool ends_with(std::string_view name, std::string_view ending) {
 
 bool is_field_name(const std::string& path) {
   const std::string file = fs::path(path).filename();
-  return ending_of(file) != nullptr && file.find(".restored.") == std::string::npos;
+  return ending_of(file).has_value() && file.find(".restored.") == std::string::npos;
 }
 
 std::optional<DType> dtype_in_name(const std::string& path) {
   const std::string file = fs::path(path).filename();
   std::string_view name = file;
-  while (const Ending* const ending = ending_of(name)) {
+  while (const auto ending = ending_of(name)) {
     if (ending->dtype) return ending->dtype;
-    name.remove_suffix(ending->text.size());
+    name.remove_suffix(ending->size);
   }
   return std::nullopt;
 }

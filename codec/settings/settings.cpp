@@ -15,6 +15,7 @@
 #include "codec/settings/option_text.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -330,6 +331,23 @@ int mode_number(ErrorMode mode) {
     case ErrorMode::pointwise: return CUSZI_PWREL;
     case ErrorMode::absolute_or_pointwise: return CUSZI_ABS_OR_PWREL;
     default: return CUSZI_ABS_AND_PWREL;
+  }
+}
+
+void check_type(DType dtype, const FieldSettings& settings) {
+  const auto name = name_of(dtype);
+  for (const double fill : std::span(settings.fills.values).first(settings.fills.count)) {
+    if (is_stored_value(dtype, fill)) continue;
+    throw UsageError(fmt::format("fill value {} is not a value of {}", fill, name),
+                     Setting::fill_values);
+  }
+  if (!is_wide_integer(dtype)) return;
+  if (settings.mode != ErrorMode::absolute && settings.bound != 0) {
+    throw UsageError(fmt::format(
+        "fields of {} take an absolute bound, or a bound of 0, which is lossless", name));
+  }
+  if (settings.places.any() || settings.frame.isovalues.count != 0) {
+    throw UsageError(fmt::format("fields of {} take neither local bounds nor isovalues", name));
   }
 }
 

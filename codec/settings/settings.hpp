@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/settings/limits.hpp"
+#include "core/base/dtype.hpp"
 #include "core/field/asked_bounds.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/config.hpp"
@@ -85,6 +86,9 @@ struct FieldSettings {
   /// Whether a false range spoils the result.
   bool range_counts() const { return needs_range() || (has_target && bound != 0); }
 };
+
+/// Throws UsageError for settings that fields of a type have no use for.
+void check_type(DType dtype, const FieldSettings& settings);
 
 // Functions throw UsageError with member, value and what is accepted.
 
