@@ -16,7 +16,7 @@ bool is_lossy(const ValueBound& bound);
 NotedVariable notes_on(const FilteredVariable& filtered,
                        const std::optional<MeasuredQuality>& measured);
 
-/// The same attributes without values.
+/// The attributes of notes_on() without values, which removes them.
 NotedVariable no_notes_on(const FilteredVariable& filtered);
 
 /// The time of the call and the command, as in CF's global attribute "history".

@@ -75,7 +75,7 @@ struct CellsQuantizer {
   CUSZI_HD T restored(int level, T predicted, T steps) const {
     return restored_by(step[level], predicted, steps);
   }
-  /// The same by a step that a row of points has in vectors.
+  /// quantise() and restored() by a step of the point, as rows of points have them in vectors.
   CUSZI_HD CellValue<T> quantise(T own_step, T own_inverse, T value, T predicted) const {
     using Bits = typename IntegerBits<T>::Bits;
     const T scaled = (value - predicted) * own_inverse;

@@ -67,6 +67,14 @@ inline std::uint32_t take_symbol(std::uint32_t state, std::uint32_t entry) {
   return (entry >> 6 & 0xFFFU) * (state >> table_probability_bits) + (entry >> 18);
 }
 
+/// Makes a table for coding of each table of frequencies.
+template <std::size_t count, class Make>
+auto all_tables(const SymbolTable (&tables)[count], const Make& make) {
+  std::vector<decltype(make(tables[0]))> made(count);
+  for (std::size_t i = 0; i < count; ++i) made[i] = make(tables[i]);
+  return made;
+}
+
 /// The words of a segment, from the last to the first.
 class WordsBackwards {
  public:

@@ -13,8 +13,8 @@ namespace cuszi {
 
 namespace {
 
-/// Below the rounding of the few operations that make a bound.
-constexpr double below = 1 - 0x1p-48;
+/// Times a bound, makes up for the roundings of the few operations that led to it.
+constexpr double rounding_margin = 1 - 0x1p-48;
 /// Exceeds the range of 32-bit integers.
 constexpr double most_integer_bound = 0x1p33;
 
@@ -49,7 +49,7 @@ void convert(std::span<const From> from, std::span<To> to, const ForEach& for_ea
 /// The values of a type of at most 16 bits, or of 32-bit integers, by ascending numbers; both zeros
 /// are number 0.
 template <class S>
-struct Line {
+struct OrderedValues {
   static constexpr bool is_half = !std::is_arithmetic_v<S>;
   static constexpr std::int64_t most() {
     if constexpr (is_half)
@@ -73,7 +73,7 @@ struct Line {
     }
   }
 
-  /// Beyond the line for NaN and infinities.
+  /// NaN and infinities have numbers beyond least() and most().
   static std::int64_t number(S value) {
     if constexpr (is_half) {
       const std::int64_t magnitude = value.bits & 0x7FFF;
@@ -100,7 +100,7 @@ double allowed_error(const ValueBound& bound, double value) {
 /// Work values less than this from a value have roundings within `bound` of it.
 template <class S>
 double reach_of(const ValueBound& bound, std::int64_t number) {
-  using L = Line<S>;
+  using L = OrderedValues<S>;
   const double value = L::value(number);
   const auto furthest = [&](std::int64_t end) {
     std::int64_t within = number;
@@ -121,7 +121,7 @@ double reach_of(const ValueBound& bound, std::int64_t number) {
 /// The part of `bound` that work errors may have for the roundings of all `values` to keep it.
 template <class S>
 double part_of_bound(const ValueBound& bound, std::span<const S> values) {
-  using L = Line<S>;
+  using L = OrderedValues<S>;
   std::vector<bool> is_there(static_cast<std::size_t>(L::most() - L::least() + 1));
   for (const S value : values) {
     const std::int64_t number = L::number(value);
@@ -136,7 +136,7 @@ double part_of_bound(const ValueBound& bound, std::span<const S> values) {
     const double error = allowed_error(bound, L::value(number));
     if (error > 0) part = std::min(part, reach_of<S>(bound, number) / error);
   }
-  return part * below;
+  return part * rounding_margin;
 }
 
 /// Less than half from an integer, so that rounding leads back to it.
@@ -148,7 +148,7 @@ void add_halfway(DType stored, double value, IsoValues& isovalues) {
   with_stored_type_of(stored, [&](auto zero) {
     using S = decltype(zero);
     if constexpr (!std::is_floating_point_v<S> && sizeof(S) < 8) {
-      using L = Line<S>;
+      using L = OrderedValues<S>;
       const std::int64_t number = L::number(nearest<S>(value));
       if (number > L::least()) isovalues.add(L::between(number - 1));
       if (number < L::most()) isovalues.add(L::between(number));
@@ -263,7 +263,7 @@ ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values) {
   if (!is_cast(stored)) return bound;
   if (is_integer(stored) && is_absolute) return work_bound(stored, bound.bound);
   if (is_absolute && bound.bound == 0) return bound;
-  double part = 0.5 * below;
+  double part = 0.5 * rounding_margin;
   if (size_of(stored) <= 2) {
     part = with_stored_type_of(stored, [&](auto zero) {
       using S = decltype(zero);

@@ -159,8 +159,8 @@ ValueBound stored_bound(DType stored, const ValueBound& bound);
 /// A bound for work values: if it holds, `bound` holds for the roundings of the frame's `values`.
 ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values);
 
-/// The same for an absolute bound whatever the values: half of it for floating types. Of integers,
-/// bounds below 1 become almost 1/2, which is lossless.
+/// An absolute bound for work values that serves all values of the type: half of `bound` for
+/// floating types; for integers its whole part and almost 1/2, which alone is lossless.
 double work_bound(DType stored, double bound);
 void to_work(DType stored, AskedBounds& asked);
 

@@ -11,13 +11,6 @@ namespace cuszi {
 
 namespace {
 
-template <class Table, class Make>
-std::vector<Table> all_tables(const SymbolTable (&tables)[word_classes], const Make& make) {
-  std::vector<Table> made(word_classes);
-  for (std::size_t i = 0; i < word_classes; ++i) made[i] = make(tables[i]);
-  return made;
-}
-
 /// Runs of blocks whose classes are coded together; the last may be shorter.
 struct ClassSegment {
   std::uint64_t first;
@@ -239,8 +232,8 @@ template <class Word>
 OwnedWordSections encode_words(const WordBlocks<Word>& blocks, const WordHead<Word>& head,
                                const ForEach& for_each) {
   const std::uint64_t count = blocks.classes.size();
-  const auto class_tables = all_tables<EncoderTable>(head.tables.classes, encoder_table);
-  const auto token_tables = all_tables<EncoderTable>(head.tables.tokens, encoder_table);
+  const auto class_tables = all_tables(head.tables.classes, encoder_table);
+  const auto token_tables = all_tables(head.tables.tokens, encoder_table);
   const std::vector<std::uint64_t> live = blocks.live();
   std::vector<std::vector<std::byte>> of_classes(ClassSegment::count(count));
   std::vector<std::optional<TokenSegment<Word>>> of_tokens(
@@ -270,7 +263,7 @@ void decode_words(WordBlocks<Word>& blocks, const WordHead<Word>& head,
   const std::uint64_t count = blocks.classes.size();
   const std::uint64_t of_classes = ClassSegment::count(count);
   if (index.size() < 4 * of_classes) throw ArchiveError(chain_damage);
-  const auto class_tables = all_tables<DecoderTable>(head.tables.classes, decoder_table);
+  const auto class_tables = all_tables(head.tables.classes, decoder_table);
   const std::vector<Bytes> class_bytes = cut_segments(index, 0, of_classes, sections.classes);
   for_each(of_classes, [&](std::size_t i) {
     decode_classes(blocks.classes, ClassSegment(count, i), class_tables, class_bytes[i]);
@@ -279,7 +272,7 @@ void decode_words(WordBlocks<Word>& blocks, const WordHead<Word>& head,
   const std::uint64_t of_tokens =
       ceil_div(live.size(), std::uint64_t{most_lanes} * head.blocks_of_lane);
   if (index.size() != 4 * (of_classes + 2 * of_tokens)) throw ArchiveError(chain_damage);
-  const auto token_tables = all_tables<DecoderTable>(head.tables.tokens, decoder_table);
+  const auto token_tables = all_tables(head.tables.tokens, decoder_table);
   const std::vector<ClassForms> forms = all_forms();
   const std::vector<Bytes> bytes = cut_segments(index, of_classes, 2 * of_tokens, sections.codes);
   for_each(of_tokens, [&](std::size_t i) {

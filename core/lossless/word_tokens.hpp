@@ -42,8 +42,8 @@ CUSZI_HD constexpr unsigned octave_of_class(std::uint32_t number) {
 }
 
 // Distances are the octaves that a magnitude is below that of its class.
-inline constexpr unsigned first_fine_distance =
-    2;  ///< from here on tokens have half octaves, signs
+// Tokens of fine distances have half octaves and signs.
+inline constexpr unsigned first_fine_distance = 2;
 inline constexpr unsigned first_coarse_distance = 10;
 inline constexpr unsigned last_distance = 38;  ///< this token is that of all smaller ones, too
 inline constexpr std::uint32_t first_fine_token = 1 + first_fine_distance;

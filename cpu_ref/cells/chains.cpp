@@ -245,13 +245,6 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
   words.check_end();
 }
 
-template <class Table, class Make>
-std::vector<Table> all_tables(const SymbolTable (&tables)[class_count], const Make& make) {
-  std::vector<Table> made(class_count);
-  for (std::size_t i = 0; i < class_count; ++i) made[i] = make(tables[i]);
-  return made;
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> CellBlocks::live(int pass) const {
@@ -306,8 +299,8 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
   sections[2].id = SectionId::codes;
   if (live.empty()) return sections;
   const Contexts contexts(blocks.rank);
-  const auto class_tables = all_tables<EncoderTable>(head.tables.classes, encoder_table);
-  const auto code_tables = all_tables<EncoderTable>(head.tables.codes, encoder_table);
+  const auto class_tables = all_tables(head.tables.classes, encoder_table);
+  const auto code_tables = all_tables(head.tables.codes, encoder_table);
   std::vector<std::vector<std::byte>> of_classes(class_segments(blocks.rank, pass, blocks.tiles));
   const std::uint32_t blocks_of_lane =
       blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
@@ -344,7 +337,7 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
   if (index.size() < 4 * of_classes) throw ArchiveError(damaged);
   const Contexts contexts(blocks.rank);
   const auto class_bytes = cut_segments(index, 0, of_classes, sections.find(SectionId::contexts));
-  const auto class_tables = all_tables<DecoderTable>(head.tables.classes, decoder_table);
+  const auto class_tables = all_tables(head.tables.classes, decoder_table);
   parallel_for(of_classes, [&](std::uint64_t i) {
     decode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables,
                          class_bytes[i]);
@@ -356,7 +349,7 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
   if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(damaged);
   const auto code_bytes =
       cut_segments(index, of_classes, of_codes, sections.find(SectionId::codes));
-  const auto code_tables = all_tables<DecoderTable>(head.tables.codes, decoder_table);
+  const auto code_tables = all_tables(head.tables.codes, decoder_table);
   parallel_for(of_codes, [&](std::uint64_t i) {
     decode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables, code_bytes[i]);
   });

@@ -39,7 +39,7 @@ struct RandomFrame {
 /// that the tool accepts.
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
-/// The same with the predictor `cells`.
+/// A random_frame() whose predictor is `cells`.
 RandomFrame random_cells_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
 /// A field, mostly f64, of `min_points` to `max_points` points that varies around an offset, under

@@ -8,6 +8,7 @@
 #include "tests/property/random_frame.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
+#include "tests/support/local_bounds.hpp"
 
 namespace cuszi::test {
 
@@ -111,14 +112,7 @@ TEST_CASE("local bounds hold in the stored type") {
                     random.one_in(2) ? ratio_preset : balanced_preset, ErrorMode::absolute);
     task.config.predictor.automatic = false;
     const Dims& dims = task.shape.dims;
-    BoundRegion region;
-    for (int axis = 0; axis < dims.rank(); ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      region.box.first.at(a) = random.below(dims[axis]);
-      region.box.end.at(a) =
-          region.box.first.at(a) + 1 + random.below(dims[axis] - region.box.first.at(a));
-    }
-    region.bound = random.one_in(4) ? 0 : task.bound * random.uniform();
+    const BoundRegion region = random_region(dims, task.bound, random);
     task.places.regions.push_back(region);
     INFO(i << ' ' << name_of(task.shape.dtype) << ' ' << dims.to_string() << " bound " << task.bound
            << " region " << region.bound);
