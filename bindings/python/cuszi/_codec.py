@@ -41,17 +41,8 @@ _NUMBERS = {0: "f4", 1: "f8", 2: "f2", 4: "i1", 5: "u1", 6: "i2", 7: "u2", 8: "i
 _DTYPES = {np.dtype(name): number for number, name in _NUMBERS.items()}
 
 
-def bfloat16() -> np.dtype[Any] | None:
-    """ml_dtypes' type, if the package is installed."""
-    try:
-        from ml_dtypes import bfloat16 as scalar
-    except ImportError:
-        return None
-    return np.dtype(scalar)
-
-
 def _number_of(dtype: np.dtype[Any]) -> int | None:
-    """As cuszi_dtype; None for other types and byte orders."""
+    """The number in cuszi_dtype; None for other types and byte orders."""
     return _DTYPES.get(dtype, _BFLOAT16 if dtype.name == "bfloat16" else None)
 
 
@@ -465,7 +456,7 @@ def _bound(absolute: float) -> float:
 def field_dtype(field: _library.Field) -> np.dtype[Any]:
     if field.dtype != _BFLOAT16:
         return np.dtype(_NUMBERS[field.dtype])
-    dtype = bfloat16()
+    dtype = _memory.bfloat16()
     if dtype is None:
         raise UsageError("the archive has values of bfloat16, which need the package ml_dtypes")
     return dtype

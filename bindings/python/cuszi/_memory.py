@@ -15,6 +15,7 @@ _CUDA, _CUDA_HOST, _CUDA_MANAGED = 2, 3, 13  # DLPack devices
 _DEFAULT_STREAM = 1  # of DLPack and CUDA
 _TYPES = {(code, bits): np.dtype(f"{kind}{bits // 8}")  # DLPack code and bits
           for code, kind in enumerate("iuf") for bits in (8, 16, 32, 64) if (kind, bits) != ("f", 8)}
+_BFLOAT16 = (4, 16)
 
 
 class CudaArray(Protocol):
@@ -91,21 +92,21 @@ def from_cuda_interface(interface: dict[str, Any], array: Any) -> Memory:
     return Memory(address or 0, shape, dtype, array, stream, read_only)
 
 
-def _bfloat16(code: int, bits: int) -> np.dtype[Any] | None:
-    if (code, bits) != (4, 16):
-        return None
+def bfloat16() -> np.dtype[Any] | None:
+    """ml_dtypes' type, if the package is installed."""
     try:
-        from ml_dtypes import bfloat16
+        from ml_dtypes import bfloat16 as scalar
     except ImportError:
         return None
-    return np.dtype(bfloat16)
+    return np.dtype(scalar)
 
 
 def from_dlpack(array: Any, stream: int | None) -> Memory:
     """The array's library makes ``stream``, or the default stream, wait for what fills the array."""
     capsule = array.__dlpack__(stream=stream or _DEFAULT_STREAM)
     tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    dtype = _TYPES.get((tensor.code, tensor.bits)) or _bfloat16(tensor.code, tensor.bits)
+    kind = (tensor.code, tensor.bits)
+    dtype = bfloat16() if kind == _BFLOAT16 else _TYPES.get(kind)
     if tensor.lanes != 1 or dtype is None:
         raise UsageError("the type of the array is not a plain number")
     shape = tuple(tensor.shape[:tensor.ndim])
