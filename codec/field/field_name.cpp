@@ -38,10 +38,8 @@ std::optional<Ending> ending_of(std::string_view name) {
     if (ends_with(name, ending)) return Ending{ending.size(), dtype};
   }
   for (std::size_t i = 0; i < dtype_table.size(); ++i) {
-    const std::string_view type = dtype_table[i].name;
-    const bool is_named = ends_with(name, type) && name.size() > type.size();
-    if (is_named && name[name.size() - type.size() - 1] == '.')
-      return Ending{type.size() + 1, static_cast<DType>(i)};
+    const auto ending = fmt::format(".{}", dtype_table[i].name);
+    if (ends_with(name, ending)) return Ending{ending.size(), static_cast<DType>(i)};
   }
   return std::nullopt;
 }
