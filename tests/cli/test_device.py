@@ -27,8 +27,9 @@ class OnADevice(CliTest):
 
     def test_files_are_those_of_the_cpu(self):
         self.field("u_20x30x40.f32")
-        for preset in ["cusz", "cuszi", "fast", "zfp"]:
-            for more in [[], ["-m", "abs"], ["--frame-size", "40K"], ["--index", "none"],
+        for preset in ["cusz", "cuszi", "fast", "balanced", "zfp"]:
+            index = [] if preset in ("fast", "balanced") else [["--index", "none"]]
+            for more in [[], ["-m", "abs"], ["--frame-size", "40K"], *index,
                          ["--frame-size", "40K", "-m", "abs"], ["--value-range", "-3,3"]]:
                 with self.subTest(preset=preset, more=more):
                     report = self.assert_as_on_the_cpu("-e", "1e-3", "--preset", preset, *more)
@@ -103,7 +104,7 @@ class OnADevice(CliTest):
 
     def test_bench(self):
         self.field("u_20x30x40.f32")
-        for preset in ["cusz", "cuszi", "fast", "zfp"]:
+        for preset in ["cusz", "cuszi", "fast", "balanced", "zfp"]:
             options = ["u_20x30x40.f32", "--preset", preset, "--iterations", "2", *self.options]
             report, = self.report("bench", *options)
             for key in ["compress_gb_per_s", "decompress_gb_per_s", "copy_gb_per_s",

@@ -212,7 +212,8 @@ class ProgressLine(CliTest):
 
     def test_it_moves_within_a_frame(self):
         self.field("u_320x320x320.f32", "rough", dims="320x320x320")
-        told = self.told("compress", "u_320x320x320.f32", "-e", "1e-4", "--threads", "1")
+        told = self.told("compress", "u_320x320x320.f32", "-e", "1e-4", "--threads", "1",
+                         "--device", "cpu")
         self.assertRegex(told, r"\[=+ +\] [1-9]\d % of 131.07 MB, \d+ s, about \d+ s left")
 
 
