@@ -171,10 +171,9 @@ I quantised(I value, std::uint64_t bound) {
 
 template <class I>
 void quantise_all(std::uint64_t bound, const FillValues& fills, std::span<I> values) {
-  std::vector<I> kept;
-  for (std::size_t i = 0; i < fills.count; ++i) kept.push_back(static_cast<I>(fills.values.at(i)));
+  const std::span<const double> kept(fills.values.data(), fills.count);
   const auto is_fill = [&](I value) {
-    return std::find(kept.begin(), kept.end(), value) != kept.end();
+    return std::find(kept.begin(), kept.end(), static_cast<double>(value)) != kept.end();
   };
   for (I& value : values) {
     const I moved = quantised(value, bound);
@@ -224,10 +223,9 @@ bool is_stored_value(DType stored, double value) {
   return with_stored_type_of(stored, [&](auto zero) {
     using S = decltype(zero);
     if constexpr (std::is_integral_v<S>) {
-      // Two to the number of bits, which is exact where the largest value is not.
-      constexpr double end = static_cast<double>(std::numeric_limits<S>::max() / 2 + 1) * 2;
-      const auto least = static_cast<double>(std::numeric_limits<S>::min());
-      return value >= least && value < end && std::floor(value) == value;
+      constexpr auto least = static_cast<double>(std::numeric_limits<S>::min());
+      constexpr auto most = static_cast<double>(std::numeric_limits<S>::max());  // may be rounded
+      return value >= least && value <= most && std::floor(value) == value;
     } else {
       return true;
     }

@@ -104,6 +104,18 @@ class Masked(MaskedTest):
         self.assertLess(np.abs(b - a)[0].max(), 0.01)
         np.testing.assert_array_equal(b.mask, a.mask | (a.data == np.float32(7e7)))
 
+    def test_wide_integers(self):
+        """The usual fill values have no exact double."""
+        for dtype, fill in (("i8", -9223372036854775806), ("i8", 2**63 - 1), ("u8", 2**64 - 2)):
+            with self.subTest(dtype=dtype, fill=fill):
+                values = np.arange(600, dtype=dtype).reshape(20, 30)
+                values[3] = fill
+                a = np.ma.MaskedArray(values, values == np.array(fill, dtype), fill_value=fill)
+                b = cuszi.decompress(cuszi.compress(a, abs=5), masked=True)
+                np.testing.assert_array_equal(b.mask, a.mask)
+                self.assertEqual(b.fill_value, a.fill_value)
+                self.assertLessEqual(np.abs(b.compressed() - a.compressed().astype("i8")).max(), 5)
+
     def test_plain_arrays(self):
         a = waves()
         a[1], a[2] = FILL, np.nan

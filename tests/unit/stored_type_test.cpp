@@ -200,11 +200,27 @@ TEST_CASE("64-bit integers are quantised in integers") {
   CHECK(near.front() != near.back());
 }
 
+TEST_CASE("fill values of 64-bit integers need no exact double") {
+  constexpr std::int64_t fill = -9223372036854775806;  // NetCDF's
+  FillValues fills;
+  fills.add(static_cast<double>(fill));
+  std::vector<std::int64_t> values{fill, fill + 2, fill + 2000, 7};
+  const std::vector<std::int64_t> before = values;
+  quantise_wide(DType::i64, 1000, fills, std::as_writable_bytes(std::span(values)));
+  CHECK(values[0] == before[0]);
+  CHECK(values[1] == before[1]);  // rounds to the same double
+  CHECK(values[2] != before[2]);
+  CHECK(static_cast<double>(values[2]) != fills.values[0]);
+  CHECK(values[3] == 0);
+}
+
 TEST_CASE("values of a type are told from others") {
   CHECK(is_stored_value(DType::i64, -0x1p63));
-  CHECK_FALSE(is_stored_value(DType::i64, 0x1p63));
+  CHECK(is_stored_value(DType::i64, 0x1p63));  // the largest one's double
+  CHECK_FALSE(is_stored_value(DType::i64, 0x1.0000000000001p63));
   CHECK(is_stored_value(DType::u64, 0x1p63));
-  CHECK_FALSE(is_stored_value(DType::u64, 0x1p64));
+  CHECK(is_stored_value(DType::u64, 0x1p64));
+  CHECK_FALSE(is_stored_value(DType::u32, 0x1p32));
   CHECK_FALSE(is_stored_value(DType::u8, -1));
   CHECK_FALSE(is_stored_value(DType::i16, 0.5));
   CHECK_FALSE(is_stored_value(DType::i16, std::numeric_limits<double>::quiet_NaN()));

@@ -26,6 +26,14 @@ def _candidates(first: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
         value = np.nextafter(value, dtype.type(0))
 
 
+def equal_to(values: np.ndarray[Any, Any], fill: float) -> np.ndarray[Any, Any]:
+    """Where values are a fill value, which for 64-bit integers is any that rounds to it."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        return values.astype(np.float64) == fill
+    with np.errstate(over="ignore"):
+        return values == np.asarray(fill, values.dtype)
+
+
 def _filled(array: np.ma.MaskedArray[Any, Any]) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
     """Masked points take a value that no other has: the array's own fill value, if that is so."""
     values, mask = np.array(array.data), np.ma.getmaskarray(array)
@@ -33,7 +41,7 @@ def _filled(array: np.ma.MaskedArray[Any, Any]) -> tuple[np.ndarray[Any, Any], t
         return values, ()
     known = values[~mask]
     marker = next(value for value in _candidates(array.fill_value, values.dtype.newbyteorder("="))
-                  if not np.any(known == value))
+                  if not np.any(equal_to(known, float(value))))
     values[mask] = marker
     return values, (float(marker),)
 
@@ -65,13 +73,14 @@ def unmasked(array: Any) -> tuple[np.ndarray[Any, Any], tuple[float, ...]]:
 
 def masked(values: np.ndarray[Any, Any], fills: tuple[float, ...]) -> np.ma.MaskedArray[Any, Any]:
     """Masked where values are one of these; without any, where they are NaN."""
-    with np.errstate(over="ignore"):
-        typed = np.asarray(fills, values.dtype)
     has_nan = not fills and values.dtype.kind not in "iu"
     mask = np.isnan(values) if has_nan else np.zeros(values.shape, bool)
-    for fill in typed:
-        mask |= values == fill
+    for fill in fills:
+        mask |= equal_to(values, fill)
     result = np.ma.MaskedArray(values, mask)
-    if fills:
-        result.fill_value = typed[0]
+    found = values[equal_to(values, fills[0])] if fills else values[:0]
+    if found.size:
+        result.fill_value = found.flat[0]
+    elif fills and not (values.dtype.kind in "iu" and values.dtype.itemsize == 8):
+        result.fill_value = np.asarray(fills[0]).astype(values.dtype)
     return result
