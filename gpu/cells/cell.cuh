@@ -32,6 +32,39 @@ struct CellPlaces {
   }
 };
 
+/// The columns of a cell: `size` points that follow each other along x, at all places along the
+/// axis of columns. `far` is 1 if points of far faces are among them.
+template <class Shape, int far, int size>
+struct CellColumns {
+  static constexpr int axis = Shape::rank == 3 ? 0 : 1;
+  static constexpr int depth = Shape::has(axis) ? Shape::tile + far : 1;
+  static constexpr int of_row = (Shape::tile + far) / size;
+  static constexpr int count = of_row * (Shape::rank == 3 ? Shape::tile + far : 1);
+
+  int y;  ///< with three axes
+  int x;
+
+  CUSZI_HD explicit CellColumns(int number) : y(number / of_row), x(number % of_row * size) {}
+
+  /// The last place that is inside the field; -1: none is.
+  CUSZI_HD int last(const CellTile& tile) const {
+    return (Shape::rank < 3 || y <= tile.last[1]) && x <= tile.last[2] ? tile.last[axis] : -1;
+  }
+  /// Where its first point lies in the field, behind that of the tile.
+  CUSZI_HD std::uint64_t begin(const CellGrid& grid) const {
+    return static_cast<unsigned>(y) * grid.extents[2] + static_cast<unsigned>(x);
+  }
+  /// How far apart places are in the field.
+  CUSZI_HD static std::uint64_t step(const CellGrid& grid) {
+    return (axis == 0 ? grid.extents[1] : 1) * grid.extents[2];
+  }
+  /// Where a point lies in the cell.
+  CUSZI_HD int place(int at, int ahead = 0) const {
+    return axis == 0 ? CellPlaces<Shape>::of(at, y, x + ahead)
+                     : CellPlaces<Shape>::of(0, at, x + ahead);
+  }
+};
+
 /// A corner of a cell: bit 0 of its number is set if it is at the end along x, and so on.
 template <class Shape>
 class CellCorner {
@@ -117,31 +150,8 @@ struct CellsOfBlock {
   template <int items, class Each>
   __device__ __forceinline__ static void for_each_item(const Each& each) {
     CUSZI_NO_UNROLL
-    for (int i = static_cast<int>(threadIdx.x); i < tiles * items; i += threads)
-      each(i / items, i % items);
-  }
-  /// Calls each(tile, z, y, x) for the first of every `size` points of all rows; `far` is 1 if far
-  /// faces are among the rows. A thread keeps its place along the axes but the slowest one.
-  template <int far, int size, class Each>
-  __device__ __forceinline__ static void for_each_vector(const Each& each) {
-    constexpr int rank = Shape::rank;
-    constexpr int of_row = Shape::tile / size;
-    constexpr int places = rank == 3 ? (Shape::tile + far) * of_row : rank == 2 ? of_row : 1;
-    constexpr int steps = rank == 1 ? of_row : Shape::tile + far;  // of a tile
-    constexpr int at_once = threads / places;
-    static_assert(at_once > 0);
-    const int place = static_cast<int>(threadIdx.x) % places;
-    const int first = static_cast<int>(threadIdx.x) / places;
-    if (first >= at_once) return;
-    CUSZI_NO_UNROLL  // what is unrolled misses the cache of instructions
-        for (int i = first; i < tiles * steps; i += at_once) {
-      const int step = i % steps;
-      each(i / steps, rank == 3 ? step : 0,
-           rank == 3   ? place / of_row
-           : rank == 2 ? step
-                       : 0,
-           (rank == 1 ? step : place % of_row) * size);
-    }
+    for (unsigned i = threadIdx.x; i < tiles * items; i += threads)
+      each(static_cast<int>(i / items), static_cast<int>(i % items));
   }
 
  private:
