@@ -96,25 +96,28 @@ class CellCorner {
   unsigned number_;
 };
 
-/// The number of a tile in the order in which thread blocks take them. Those whose cells are cut by
-/// the field's end, the last along an axis, come last: they have instructions of their own.
+struct TilePlace {
+  std::uint32_t z;
+  std::uint32_t y;
+  std::uint32_t x;
+};
+
+/// Which tile is at a position of the order in which thread blocks take them. Those whose cells are
+/// cut by the field's end, the last along an axis, come last: they have instructions of their own.
 template <class Shape>
-__device__ std::uint32_t tile_in_order(const CellGrid& grid, std::uint32_t position) {
+__device__ TilePlace tile_in_order(const CellGrid& grid, std::uint32_t position) {
   const std::uint32_t* const all = grid.tiles;
   const std::uint32_t z = all[0] - (Shape::has(0) ? 1 : 0);  // without the last
   const std::uint32_t y = all[1] - (Shape::has(1) ? 1 : 0);
   const std::uint32_t x = all[2] - 1;
-  const auto number = [&](std::uint32_t at_z, std::uint32_t at_y, std::uint32_t at_x) {
-    return (at_z * all[1] + at_y) * all[2] + at_x;
-  };
   std::uint32_t rest = position;
-  if (rest < z * y * x) return number(rest / x / y, rest / x % y, rest % x);
+  if (rest < z * y * x) return {rest / x / y, rest / x % y, rest % x};
   rest -= z * y * x;
-  if (rest < z * y) return number(rest / y, rest % y, x);
+  if (rest < z * y) return {rest / y, rest % y, x};
   rest -= z * y;
-  if (Shape::has(1) && rest < z * all[2]) return number(rest / all[2], y, rest % all[2]);
+  if (Shape::has(1) && rest < z * all[2]) return {rest / all[2], y, rest % all[2]};
   rest -= Shape::has(1) ? z * all[2] : 0;
-  return number(z, rest / all[2], rest % all[2]);
+  return {z, rest / all[2], rest % all[2]};
 }
 
 /// The cells of a thread block, in shared memory. The last block has tiles twice.
@@ -134,8 +137,8 @@ struct CellsOfBlock {
     bool is_whole = true;
     if (threadIdx.x < tiles) {
       const auto last = static_cast<std::uint32_t>(grid.count() - 1);
-      tile[threadIdx.x] =
-          grid.template tile<Shape>(tile_in_order<Shape>(grid, min(position(threadIdx.x), last)));
+      const TilePlace at = tile_in_order<Shape>(grid, min(position(threadIdx.x), last));
+      tile[threadIdx.x] = grid.template tile_at<Shape>(at.z, at.y, at.x);
       const CellTile& own = tile[threadIdx.x];
       begin[threadIdx.x] = grid.index(own.first[0], own.first[1], own.first[2]);
       is_whole = own.is_whole;
