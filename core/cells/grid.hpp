@@ -177,12 +177,20 @@ struct CellGrid {
 
   template <class Shape>
   CUSZI_HD CellTile tile(std::uint64_t number) const {
-    CellTile tile{};
-    tile.number = number;
     const std::uint64_t row = number / tiles[2];
-    tile.at[2] = static_cast<std::uint32_t>(number - row * tiles[2]);
-    tile.at[0] = static_cast<std::uint32_t>(row / tiles[1]);
-    tile.at[1] = static_cast<std::uint32_t>(row - std::uint64_t{tile.at[0]} * tiles[1]);
+    const std::uint64_t z = row / tiles[1];
+    return tile_at<Shape>(static_cast<std::uint32_t>(z),
+                          static_cast<std::uint32_t>(row - z * tiles[1]),
+                          static_cast<std::uint32_t>(number - row * tiles[2]));
+  }
+  /// By its place among tiles.
+  template <class Shape>
+  CUSZI_HD CellTile tile_at(std::uint32_t z, std::uint32_t y, std::uint32_t x) const {
+    CellTile tile{};
+    tile.number = (std::uint64_t{z} * tiles[1] + y) * tiles[2] + x;
+    tile.at[0] = z;
+    tile.at[1] = y;
+    tile.at[2] = x;
     tile.is_whole = true;
     for (int axis = 0; axis < axis_count; ++axis) {
       tile.first[axis] = std::uint64_t{tile.at[axis]} * static_cast<unsigned>(Shape::extent(axis));

@@ -32,6 +32,39 @@ struct CellPlaces {
   }
 };
 
+/// The columns of a cell: `size` points that follow each other along x, at all places along the
+/// axis of columns. `far` is 1 if points of far faces are among them.
+template <class Shape, int far, int size>
+struct CellColumns {
+  static constexpr int axis = Shape::rank == 3 ? 0 : 1;
+  static constexpr int depth = Shape::has(axis) ? Shape::tile + far : 1;
+  static constexpr int of_row = (Shape::tile + far) / size;
+  static constexpr int count = of_row * (Shape::rank == 3 ? Shape::tile + far : 1);
+
+  int y;  ///< with three axes
+  int x;
+
+  CUSZI_HD explicit CellColumns(int number) : y(number / of_row), x(number % of_row * size) {}
+
+  /// The last place that is inside the field; -1: none is.
+  CUSZI_HD int last(const CellTile& tile) const {
+    return (Shape::rank < 3 || y <= tile.last[1]) && x <= tile.last[2] ? tile.last[axis] : -1;
+  }
+  /// Where its first point lies in the field, behind that of the tile.
+  CUSZI_HD std::uint64_t begin(const CellGrid& grid) const {
+    return static_cast<unsigned>(y) * grid.extents[2] + static_cast<unsigned>(x);
+  }
+  /// How far apart places are in the field.
+  CUSZI_HD static std::uint64_t step(const CellGrid& grid) {
+    return (axis == 0 ? grid.extents[1] : 1) * grid.extents[2];
+  }
+  /// Where a point lies in the cell.
+  CUSZI_HD int place(int at, int ahead = 0) const {
+    return axis == 0 ? CellPlaces<Shape>::of(at, y, x + ahead)
+                     : CellPlaces<Shape>::of(0, at, x + ahead);
+  }
+};
+
 /// A corner of a cell: bit 0 of its number is set if it is at the end along x, and so on.
 template <class Shape>
 class CellCorner {
@@ -63,25 +96,28 @@ class CellCorner {
   unsigned number_;
 };
 
-/// The number of a tile in the order in which thread blocks take them. Those whose cells are cut by
-/// the field's end, the last along an axis, come last: they have instructions of their own.
+struct TilePlace {
+  std::uint32_t z;
+  std::uint32_t y;
+  std::uint32_t x;
+};
+
+/// Which tile is at a position of the order in which thread blocks take them. Those whose cells are
+/// cut by the field's end, the last along an axis, come last: they have instructions of their own.
 template <class Shape>
-__device__ std::uint32_t tile_in_order(const CellGrid& grid, std::uint32_t position) {
+__device__ TilePlace tile_in_order(const CellGrid& grid, std::uint32_t position) {
   const std::uint32_t* const all = grid.tiles;
   const std::uint32_t z = all[0] - (Shape::has(0) ? 1 : 0);  // without the last
   const std::uint32_t y = all[1] - (Shape::has(1) ? 1 : 0);
   const std::uint32_t x = all[2] - 1;
-  const auto number = [&](std::uint32_t at_z, std::uint32_t at_y, std::uint32_t at_x) {
-    return (at_z * all[1] + at_y) * all[2] + at_x;
-  };
   std::uint32_t rest = position;
-  if (rest < z * y * x) return number(rest / x / y, rest / x % y, rest % x);
+  if (rest < z * y * x) return {rest / x / y, rest / x % y, rest % x};
   rest -= z * y * x;
-  if (rest < z * y) return number(rest / y, rest % y, x);
+  if (rest < z * y) return {rest / y, rest % y, x};
   rest -= z * y;
-  if (Shape::has(1) && rest < z * all[2]) return number(rest / all[2], y, rest % all[2]);
+  if (Shape::has(1) && rest < z * all[2]) return {rest / all[2], y, rest % all[2]};
   rest -= Shape::has(1) ? z * all[2] : 0;
-  return number(z, rest / all[2], rest % all[2]);
+  return {z, rest / all[2], rest % all[2]};
 }
 
 /// The cells of a thread block, in shared memory. The last block has tiles twice.
@@ -101,8 +137,8 @@ struct CellsOfBlock {
     bool is_whole = true;
     if (threadIdx.x < tiles) {
       const auto last = static_cast<std::uint32_t>(grid.count() - 1);
-      tile[threadIdx.x] =
-          grid.template tile<Shape>(tile_in_order<Shape>(grid, min(position(threadIdx.x), last)));
+      const TilePlace at = tile_in_order<Shape>(grid, min(position(threadIdx.x), last));
+      tile[threadIdx.x] = grid.template tile_at<Shape>(at.z, at.y, at.x);
       const CellTile& own = tile[threadIdx.x];
       begin[threadIdx.x] = grid.index(own.first[0], own.first[1], own.first[2]);
       is_whole = own.is_whole;
@@ -117,31 +153,8 @@ struct CellsOfBlock {
   template <int items, class Each>
   __device__ __forceinline__ static void for_each_item(const Each& each) {
     CUSZI_NO_UNROLL
-    for (int i = static_cast<int>(threadIdx.x); i < tiles * items; i += threads)
-      each(i / items, i % items);
-  }
-  /// Calls each(tile, z, y, x) for the first of every `size` points of all rows; `far` is 1 if far
-  /// faces are among the rows. A thread keeps its place along the axes but the slowest one.
-  template <int far, int size, class Each>
-  __device__ __forceinline__ static void for_each_vector(const Each& each) {
-    constexpr int rank = Shape::rank;
-    constexpr int of_row = Shape::tile / size;
-    constexpr int places = rank == 3 ? (Shape::tile + far) * of_row : rank == 2 ? of_row : 1;
-    constexpr int steps = rank == 1 ? of_row : Shape::tile + far;  // of a tile
-    constexpr int at_once = threads / places;
-    static_assert(at_once > 0);
-    const int place = static_cast<int>(threadIdx.x) % places;
-    const int first = static_cast<int>(threadIdx.x) / places;
-    if (first >= at_once) return;
-    CUSZI_NO_UNROLL  // what is unrolled misses the cache of instructions
-        for (int i = first; i < tiles * steps; i += at_once) {
-      const int step = i % steps;
-      each(i / steps, rank == 3 ? step : 0,
-           rank == 3   ? place / of_row
-           : rank == 2 ? step
-                       : 0,
-           (rank == 1 ? step : place % of_row) * size);
-    }
+    for (unsigned i = threadIdx.x; i < tiles * items; i += threads)
+      each(static_cast<int>(i / items), static_cast<int>(i % items));
   }
 
  private:

@@ -29,16 +29,19 @@ struct Line {
   }
   static constexpr int count = lines(across) * lines(beyond) * pieces;
 
+  /// How far apart in memory lines are that follow each other along an axis.
+  CUSZI_HD static constexpr int step(int axis) { return spacing * CellPlaces<Shape>::unit(axis); }
   /// Neighbours on the line are so far apart in memory.
-  static constexpr int stride = spacing * CellPlaces<Shape>::unit(along);
+  static constexpr int stride = step(along);
   /// A coordinate of the i-th line along an axis, or of the i-th point on it.
   CUSZI_HD static constexpr int coordinate(int axis, int i) {
     return (2 * i + (is_odd(axis) ? 1 : 0)) * spacing;
   }
-  /// Where the point with this coordinate along the line lies.
-  CUSZI_HD static constexpr int place(int on_line, int on_across, int on_beyond) {
+  /// Where a point of the first line lies, or of one that is so many spacings from it.
+  CUSZI_HD static constexpr int place(int on_line, int by_across = 0, int by_beyond = 0) {
     const auto at = [&](int axis) {
-      return axis == along ? on_line : axis == across ? on_across : on_beyond;
+      if (axis == along) return on_line * spacing;
+      return coordinate(axis, 0) + (axis == across ? by_across : by_beyond) * spacing;
     };
     return CellPlaces<Shape>::of(at(0), at(1), at(2));
   }
@@ -51,18 +54,22 @@ struct LinePlace {
   int c;  ///< along L::beyond
   int first;
 
-  __device__ explicit LinePlace(int number)
-      : b(number % L::lines(L::across)),
-        c(number / L::lines(L::across) % L::lines(L::beyond)),
-        first(L::pieces == 1 ? 0
-                             : number / (L::lines(L::across) * L::lines(L::beyond)) * L::points) {}
+  __device__ explicit LinePlace(unsigned number)
+      : b(static_cast<int>(number % L::lines(L::across))),
+        c(static_cast<int>(number / L::lines(L::across) % L::lines(L::beyond))),
+        first(L::pieces == 1
+                  ? 0
+                  : static_cast<int>(number / (L::lines(L::across) * L::lines(L::beyond)) *
+                                     L::points)) {}
 
   /// Whether the line belongs to this tile, not to one behind.
   __device__ bool is_owned() const {
     return (L::is_odd(L::across) || b < L::cells) && (L::is_odd(L::beyond) || c < L::cells);
   }
-  __device__ int on_across() const { return L::coordinate(L::across, b); }
-  __device__ int on_beyond() const { return L::coordinate(L::beyond, c); }
+  /// How far in memory the line's first point is from that of the first line.
+  __device__ int offset() const {
+    return b * L::step(L::across) + c * L::step(L::beyond) + first * L::stride;
+  }
   /// A coordinate of the k-th point in its tile.
   __device__ int coordinate(int axis, int k) const {
     return L::coordinate(axis, axis == L::along ? first + k : axis == L::across ? b : c);
@@ -77,7 +84,7 @@ class LinePrediction {
   /// `weights`: those of all classes.
   __device__ LinePrediction(const T* values, const CellTile& tile, const LinePlace<L>& place,
                             const ClassWeights<T>* weights)
-      : values_(values),
+      : line_(values + place.offset()),
         tile_(tile),
         at_(place),
         weights_(weights +
@@ -144,8 +151,7 @@ class LinePrediction {
 
   __device__ void along(T (&predicted)[L::points]) const {
     constexpr bool is_split = L::pieces > 1;
-    const T* const line =
-        values_ + L::place(0, at_.on_across(), at_.on_beyond()) + at_.first * L::stride;
+    const T* const line = line_ + L::place(0);
     T even[L::points + 3];  // from the place before the first one's left neighbour on
     CUSZI_UNROLL
     for (int j = 0; j <= L::points; ++j) even[j + 1] = line[j * L::stride];
@@ -173,10 +179,10 @@ class LinePrediction {
     const int number = this->number<axis>();
     const auto known = LineNeighbours::of(number, inner(axis));
     const SplineWeights<T> c = spline_weights<T>(known);
-    const T* const l1 = row<axis>(-1);
-    const T* const r1 = is_cut && !known.right ? l1 : row<axis>(1);
-    const T* const l3 = known.far_left ? row<axis>(-3) : l1;
-    const T* const r3 = known.far_right ? row<axis>(3) : l1;
+    const T* const l1 = row<1, axis, -1>();
+    const T* const r1 = is_cut && !known.right ? l1 : row<1, axis, 1>();
+    const T* const l3 = known.far_left ? row<1, axis, -3>() : l1;
+    const T* const r3 = known.far_right ? row<1, axis, 3>() : l1;
     CUSZI_UNROLL
     for (int k = 0; k < L::points; ++k) {
       const int at = k * L::stride;
@@ -184,26 +190,20 @@ class LinePrediction {
                                               : spline_value(c, l3[at], l1[at], r1[at], r3[at]);
     }
   }
-  /// The points `distance` spacings from the line along another axis, from the first one on.
-  template <int axis>
-  __device__ const T* row(int distance) const {
-    const int moved = distance * L::spacing;
-    return values_ + at_.first * L::stride +
-           L::place(L::spacing, at_.on_across() + (axis == L::across ? moved : 0),
-                    at_.on_beyond() + (axis == L::beyond ? moved : 0));
+  /// The points so many spacings from the line along another axis, from the first one on; on_line
+  /// 0: those that are even along the line.
+  template <int on_line, int axis, int distance>
+  __device__ const T* row() const {
+    constexpr int place =
+        L::place(on_line, axis == L::across ? distance : 0, axis == L::beyond ? distance : 0);
+    return line_ + place;
   }
 
   /// The mean of the four points that are odd along neither axis.
   template <int axis>
   __device__ void diagonals(T (&means)[L::points]) const {
-    const auto even_row = [&](int distance) {
-      const int moved = distance * L::spacing;
-      return values_ + at_.first * L::stride +
-             L::place(0, at_.on_across() + (axis == L::across ? moved : 0),
-                      at_.on_beyond() + (axis == L::beyond ? moved : 0));
-    };
-    const T* const left = even_row(-1);
-    const T* const right = even_row(1);
+    const T* const left = row<0, axis, -1>();
+    const T* const right = row<0, axis, 1>();
     T before = left[0] + right[0];
     CUSZI_UNROLL
     for (int k = 0; k < L::points; ++k) {
@@ -213,7 +213,7 @@ class LinePrediction {
     }
   }
 
-  const T* values_;
+  const T* line_;  ///< the first line's place, moved to this one
   const CellTile& tile_;
   LinePlace<L> at_;
   const ClassWeights<T>* weights_;
@@ -226,64 +226,98 @@ struct LineCodes {
   static constexpr int run = L::points < Shape::block_side ? L::points : Shape::block_side;
   static constexpr int runs = L::points / run;
 
-  /// The first code of a run, for the numbers of the line within its tile.
-  __device__ static int position(int b, int c, int first) {
+  /// The first code of a line, for its numbers within its tile.
+  CUSZI_HD static constexpr int position(int b, int c, int first) {
     const auto cell = [&](int axis) {
       return axis == L::along ? first : axis == L::across ? b : c;
     };
     return Shape::position(L::cells, L::odd, cell(0), cell(1), cell(2));
   }
+  /// How much later the next run begins.
+  static constexpr int step = runs == 1 ? 0 : position(0, 0, run) - position(0, 0, 0);
+  static constexpr int block_step = step / cell_block_codes;
+  static_assert(runs == 1 || (L::pieces == 1 && step % cell_block_codes == 0));
 };
 
-/// Calls each(Line<...>{}, tile, number) for the lines of all classes of one order, which do not
-/// read each other, of all tiles of a thread block. Classes with few lines are taken by different
-/// warps.
-template <class Block, int spacing, int... odds, class Each>
-__device__ __forceinline__ void for_each_line(std::integer_sequence<int, odds...> /*classes*/,
-                                              const Each& each) {
-  using Shape = typename Block::Shape;
-  const int thread = static_cast<int>(threadIdx.x);
-  const auto take = [&]<int odd>(std::integral_constant<int, odd> /*class*/) {
-    using L = Line<Shape, spacing, odd>;
-    constexpr int lines = L::count * Block::tiles;
-    constexpr int warps = (lines + 31) / 32;
-    constexpr int first = Shape::number_of(odd) * warps * 32 % Block::threads;
-    const auto take_line = [&](int number) { each(L{}, number / L::count, number % L::count); };
-    if constexpr (lines * 2 <= Block::threads && first + lines <= Block::threads) {
-      if (thread >= first && thread < first + lines) take_line(thread - first);
-    } else if constexpr (lines <= Block::threads) {
-      if (thread < lines) take_line(thread);
-    } else {
-      CUSZI_NO_UNROLL
-      for (int number = thread; number < lines; number += Block::threads) take_line(number);
-    }
-  };
-  (take(std::integral_constant<int, odds>{}), ...);
-  __syncthreads();
-}
+/// Which lines of a class a thread takes: one and every Block::threads-th behind it. Classes with
+/// few lines are taken by different warps.
+template <class Block, class L>
+struct LineTurn {
+  static constexpr unsigned lines = L::count * Block::tiles;
+  static constexpr unsigned threads = Block::threads;
 
-/// Calls each(Line<...>{}, tile, number) for all lines of a level, in the order of prediction.
-template <class Block, int spacing, class Each>
-__device__ __forceinline__ void for_each_line_of_level(const Each& each) {
-  using Shape = typename Block::Shape;
-  if constexpr (Shape::rank == 3) {
-    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2, 1>{}, each);
-    for_each_line<Block, spacing>(std::integer_sequence<int, 6, 5, 3>{}, each);
-    for_each_line<Block, spacing>(std::integer_sequence<int, 7>{}, each);
-  } else if constexpr (Shape::rank == 2) {
-    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2>{}, each);
-    for_each_line<Block, spacing>(std::integer_sequence<int, 6>{}, each);
+  // Of a line that there may not be: so classes of one shape share them.
+  unsigned number;
+  int tile;
+  LinePlace<L> place;
+
+  __device__ LineTurn() : LineTurn(first()) {}
+
+  __device__ bool has_line() const { return number < lines; }
+  __device__ LineTurn next() const { return LineTurn(number + threads); }
+
+ private:
+  __device__ explicit LineTurn(unsigned of_all)
+      : number(of_all), tile(static_cast<int>(of_all / L::count)), place(of_all % L::count) {}
+
+  __device__ static unsigned first() {
+    constexpr unsigned warps = (lines + 31) / 32;
+    constexpr unsigned before = Block::Shape::number_of(L::odd) * warps * 32 % threads;
+    constexpr bool is_moved = lines * 2 <= threads && before + lines <= threads;
+    return threadIdx.x - (is_moved ? before : 0);  // may wrap
+  }
+};
+
+/// Does the lines of classes that do not read each other, of all tiles of a thread block.
+/// work.fetch(tile, place) brings what a line takes from elsewhere, before all threads have done
+/// what comes before; work.take(tile, place, fetched) does it.
+template <class Block, int spacing, int odd, int... odds, class Work>
+__device__ __forceinline__ void for_each_line(std::integer_sequence<int, odd, odds...> /*classes*/,
+                                              Work& work) {
+  using L = Line<typename Block::Shape, spacing, odd>;
+  LineTurn<Block, L> turn;
+  typename Work::template Fetched<L> fetched;
+  if (turn.has_line()) fetched = work.fetch(turn.tile, turn.place);
+  if constexpr (sizeof...(odds) > 0) {
+    for_each_line<Block, spacing>(std::integer_sequence<int, odds...>{}, work);
   } else {
-    for_each_line<Block, spacing>(std::integer_sequence<int, 4>{}, each);
+    __syncthreads();
+  }
+  if constexpr (turn.lines <= turn.threads) {
+    if (turn.has_line()) work.take(turn.tile, turn.place, fetched);
+  } else {
+    CUSZI_NO_UNROLL
+    while (turn.has_line()) {
+      work.take(turn.tile, turn.place, fetched);
+      turn = turn.next();
+      if (turn.has_line()) fetched = work.fetch(turn.tile, turn.place);
+    }
   }
 }
 
-/// Calls each(Line<...>{}, tile, number) for the lines of all levels of spacing `least` or more.
-template <class Block, int spacing = Block::Shape::half, class Each>
-__device__ __forceinline__ void for_each_line_of_cell(int least, const Each& each) {
+/// Does all lines of a level, in the order of prediction.
+template <class Block, int spacing, class Work>
+__device__ __forceinline__ void for_each_line_of_level(Work& work) {
+  using Shape = typename Block::Shape;
+  if constexpr (Shape::rank == 3) {
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2, 1>{}, work);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 6, 5, 3>{}, work);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 7>{}, work);
+  } else if constexpr (Shape::rank == 2) {
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4, 2>{}, work);
+    for_each_line<Block, spacing>(std::integer_sequence<int, 6>{}, work);
+  } else {
+    for_each_line<Block, spacing>(std::integer_sequence<int, 4>{}, work);
+  }
+}
+
+/// Does the lines of all levels of spacing `least` or more. Begins with a barrier; the last lines
+/// need one behind them.
+template <class Block, int spacing = Block::Shape::half, class Work>
+__device__ __forceinline__ void for_each_line_of_cell(int least, Work& work) {
   if (spacing < least) return;
-  for_each_line_of_level<Block, spacing>(each);
-  if constexpr (spacing > 1) for_each_line_of_cell<Block, spacing / 2>(least, each);
+  for_each_line_of_level<Block, spacing>(work);
+  if constexpr (spacing > 1) for_each_line_of_cell<Block, spacing / 2>(least, work);
 }
 
 }  // namespace cuszi::gpu

@@ -8,43 +8,11 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// The codes of points that follow each other, as they are stored.
+/// Codes that follow each other, as they are stored.
 template <int count>
-struct CodeRun;
-template <>
-struct CodeRun<1> {
-  using Words = std::uint16_t;
+struct alignas(2 * count) CodeRun {
+  std::int16_t of[count];
 };
-template <>
-struct CodeRun<2> {
-  using Words = std::uint32_t;
-};
-template <>
-struct CodeRun<4> {
-  using Words = uint2;
-};
-template <>
-struct CodeRun<8> {
-  using Words = uint4;
-};
-
-/// Two codes in a word, from words that hold one each in their low halves.
-__device__ std::uint32_t pair_of(std::uint32_t first, std::uint32_t second) {
-  return __byte_perm(first, second, 0x5410);
-}
-template <int count>
-__device__ typename CodeRun<count>::Words packed(const std::uint32_t* codes) {
-  if constexpr (count == 1) {
-    return static_cast<std::uint16_t>(codes[0]);
-  } else if constexpr (count == 2) {
-    return pair_of(codes[0], codes[1]);
-  } else if constexpr (count == 4) {
-    return make_uint2(pair_of(codes[0], codes[1]), pair_of(codes[2], codes[3]));
-  } else {
-    return make_uint4(pair_of(codes[0], codes[1]), pair_of(codes[2], codes[3]),
-                      pair_of(codes[4], codes[5]), pair_of(codes[6], codes[7]));
-  }
-}
 
 /// Patches those of the tiles' own points that may not come back as they are restored, by all
 /// threads of a block.
@@ -73,17 +41,32 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
   });
 }
 
+/// NaN stands for missing values.
+template <class T, class Block>
+__device__ void mark_missing(const PredictTask<T>& task, Block& cells) {
+  Block::template for_each_item<CellPlaces<typename Block::Shape>::count>(
+      [&](int number, int place) {
+        T& value = cells.values[number][place];
+        if (task.quantizer.is_missing(value, task.rules))
+          value = std::numeric_limits<T>::quiet_NaN();
+      });
+  __syncthreads();
+}
+
 template <class Block>
 struct CellsAndSums : Block {
   std::uint32_t sums[Block::tiles][tile_blocks];  ///< of magnitudes, of blocks
 };
 
-/// Codes the cells of a thread block. Their values are less the background, and NaN where they are
-/// missing or outside the field: those get code 0.
+/// Codes the cells of a thread block. Values that are missing or outside the field are NaN: those
+/// get code 0. Restored values are less the background.
 template <class T, class Block, bool is_cut, bool is_local>
 class CellEncoder {
  public:
   using Shape = typename Block::Shape;
+
+  template <class L>
+  struct Fetched {};
 
   __device__ CellEncoder(const PredictTask<T>& task, CellsAndSums<Block>& cells)
       : task_(task), cells_(cells) {}
@@ -95,10 +78,47 @@ class CellEncoder {
     cells_.template for_each_item<corners>([&](int number, int corner) {
       place_anchor(number, CellCorner<Shape>(static_cast<unsigned>(corner)));
     });
+    for_each_line_of_cell<Block>(1, *this);
     __syncthreads();
-    for_each_line_of_cell<Block>(
-        1, [&]<class L>(L /*line*/, int tile, int line) { code_line(tile, LinePlace<L>(line)); });
     return worst_;
+  }
+
+  template <class L>
+  __device__ Fetched<L> fetch(int /*tile*/, const LinePlace<L>& /*place*/) const {
+    return {};
+  }
+  template <class L>
+  __device__ __forceinline__ void take(int number, const LinePlace<L>& at,
+                                       const Fetched<L>& /*fetched*/) {
+    constexpr int level = level_of_spacing(L::spacing);
+    using Codes = LineCodes<L>;
+    T predicted[L::points];
+    T* const values = cells_.values[number];
+    LinePrediction<L, is_cut, T>(values, cells_.tile[number], at, task_.weights)(predicted);
+    T* const line = values + at.offset() + L::place(1);
+    CodeRun<Codes::run> codes[Codes::runs];
+    T magnitudes[Codes::runs] = {};  // exact
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k) {
+      const CellsQuantizer<T>& quantizer = quantizer_of(number, at, k);
+      const T value = line[k * L::stride] - quantizer.background;
+      const CellValue<T> coded = quantizer.quantise(level, value, predicted[k]);
+      line[k * L::stride] = coded.restored;
+      note_error(magnitude_of(value - coded.restored), quantizer);
+      magnitudes[k / Codes::run] += magnitude_of(coded.steps);
+      codes[k / Codes::run].of[k % Codes::run] = coded.code;
+    }
+    if (!at.is_owned()) return;
+    const int position = Codes::position(at.b, at.c, at.first);
+    std::int16_t* const to = task_.codes + cells_.tile[number].number * cell_codes + position;
+    std::uint32_t* const sums = cells_.sums[number] + position / cell_block_codes;
+    CUSZI_UNROLL
+    for (int run = 0; run < Codes::runs; ++run) {
+      *reinterpret_cast<CodeRun<Codes::run>*>(to + run * Codes::step) = codes[run];
+      if (magnitudes[run] != 0) {
+        atomicAdd(sums + run * Codes::block_step, static_cast<std::uint32_t>(magnitudes[run]));
+      }
+    }
   }
 
  private:
@@ -108,7 +128,8 @@ class CellEncoder {
     T restored = 0;
     if (corner.is_inside(tile))
       restored = task_.quantizer.anchor(task_.anchors[corner.tile(task_.grid, tile)]);
-    T& value = cells_.values[number][corner.place()];
+    T& placed = cells_.values[number][corner.place()];
+    const T value = placed - task_.quantizer.background;
     std::int16_t code = 0;
     if (is_local && corner.is_inside(tile)) {
       const CellsQuantizer<T>& quantizer =
@@ -121,7 +142,7 @@ class CellEncoder {
     } else {
       note_error(magnitude_of(value - restored), task_.quantizer);
     }
-    value = restored;
+    placed = restored;
     if (!corner.is_first()) return;
     task_.codes[tile.number * cell_codes] = code;
     if (code != 0)
@@ -144,47 +165,6 @@ class CellEncoder {
                              at.coordinate(1, k), at.coordinate(2, k));
     } else {
       return task_.quantizer;
-    }
-  }
-
-  /// The arithmetic is that of CellsQuantizer::quantise().
-  template <class L>
-  __device__ __forceinline__ void code_line(int number, const LinePlace<L>& at) {
-    constexpr int level = level_of_spacing(L::spacing);
-    constexpr int length = LineCodes<L>::run;
-    T predicted[L::points];
-    T* const values = cells_.values[number];
-    LinePrediction<L, is_cut, T>(values, cells_.tile[number], at, task_.weights)(predicted);
-    T* const line =
-        values + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
-    std::uint32_t codes[L::points];
-    T magnitudes[LineCodes<L>::runs] = {};  // exact
-    CUSZI_UNROLL
-    for (int k = 0; k < L::points; ++k) {
-      using Bits = typename IntegerBits<T>::Bits;
-      const CellsQuantizer<T>& quantizer = quantizer_of(number, at, k);
-      const T value = line[k * L::stride];
-      const T scaled = (value - predicted[k]) * quantizer.inverse[level];
-      const bool in_range = magnitude_of(scaled) < T(most_cell_code + 0.5);
-      const T rounded = (in_range ? scaled : T(0)) + IntegerBits<T>::rounding;
-      const T steps = rounded - IntegerBits<T>::rounding;
-      const T restored = quantizer.restored(level, predicted[k], steps);
-      line[k * L::stride] = restored;
-      note_error(magnitude_of(value - restored), quantizer);
-      magnitudes[k / length] += magnitude_of(steps);
-      codes[k] = static_cast<std::uint32_t>(std::bit_cast<Bits>(rounded));
-    }
-    if (!at.is_owned()) return;
-    CUSZI_UNROLL
-    for (int run = 0; run < LineCodes<L>::runs; ++run) {
-      const int position = LineCodes<L>::position(at.b, at.c, at.first + run * length);
-      using Words = typename CodeRun<length>::Words;
-      *reinterpret_cast<Words*>(task_.codes + cells_.tile[number].number * cell_codes + position) =
-          packed<length>(codes + run * length);
-      if (magnitudes[run] != 0) {
-        atomicAdd(cells_.sums[number] + position / cell_block_codes,
-                  static_cast<std::uint32_t>(magnitudes[run]));
-      }
     }
   }
 
@@ -212,16 +192,12 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   extern __shared__ __align__(16) std::byte shared_cells[];
   auto& cells = *reinterpret_cast<CellsAndSums<Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
+  load_cells(task.grid, task.values, by_vectors, cells);
   Block::template for_each_item<tile_blocks>(
       [&](int number, int block) { cells.sums[number][block] = 0; });
-  const CellsQuantizer<T>& quantizer = task.quantizer;
-  const auto prepare = [&](T value) {
-    if (task.has_missing && quantizer.is_missing(value, task.rules))
-      return std::numeric_limits<T>::quiet_NaN();
-    return value - quantizer.background;
-  };
-  load_cells(task.grid, task.values, by_vectors, is_whole, prepare, cells);
+  wait_for_copies();
   __syncthreads();
+  if (task.has_missing) mark_missing(task, cells);
   const T worst = code_block<T, Block, is_local>(task, cells, is_whole);
   Block::template for_each_item<tile_blocks>([&](int number, int block) {
     const std::uint64_t tile = cells.tile[number].number;

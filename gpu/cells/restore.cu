@@ -7,43 +7,46 @@ namespace cuszi::gpu {
 
 namespace {
 
-/// Codes that follow each other.
+template <class T>
+__device__ T flipped_number(std::uint32_t code) {
+  using Bits = typename IntegerBits<T>::Bits;
+  constexpr T origin = IntegerBits<T>::zero + T(0x8000);
+  return std::bit_cast<T>(std::bit_cast<Bits>(IntegerBits<T>::zero) | code) - origin;
+}
+
+/// Codes that follow each other, two in a word, the earlier one in its low half.
 template <int count>
-__device__ void load_codes(const std::int16_t* from, std::int32_t (&codes)[count]) {
-  if constexpr (count == 1) {
-    codes[0] = *from;
-  } else {
-    std::uint32_t pairs[count / 2];
-    if constexpr (count == 2) {
-      pairs[0] = *reinterpret_cast<const std::uint32_t*>(from);
-    } else if constexpr (count == 4) {
-      const auto loaded = *reinterpret_cast<const uint2*>(from);
-      pairs[0] = loaded.x, pairs[1] = loaded.y;
-    } else {
-      const auto loaded = *reinterpret_cast<const uint4*>(from);
-      pairs[0] = loaded.x, pairs[1] = loaded.y, pairs[2] = loaded.z, pairs[3] = loaded.w;
-    }
+struct alignas(2 * count) CodeRun {
+  std::uint32_t pairs[count / 2];
+
+  /// The codes as numbers, without conversions: with their signs flipped they are not negative, and
+  /// fit the low bits of a significand.
+  template <class T>
+  __device__ void as_numbers(T* numbers) const {
     CUSZI_UNROLL
     for (int i = 0; i < count / 2; ++i) {
-      codes[2 * i] = static_cast<std::int32_t>(pairs[i] << 16) >> 16;
-      codes[2 * i + 1] = static_cast<std::int32_t>(pairs[i]) >> 16;
+      const std::uint32_t flipped = pairs[i] ^ 0x80008000U;
+      numbers[2 * i] = flipped_number<T>(flipped & 0xffffU);
+      numbers[2 * i + 1] = flipped_number<T>(flipped >> 16);
     }
   }
-}
+};
+template <>
+struct CodeRun<1> {
+  std::uint16_t code;
 
-/// A code as a number, without a conversion.
-template <class T>
-__device__ T number_of_code(std::int32_t code) {
-  using Bits = typename IntegerBits<T>::Bits;
-  const auto offset = static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(code));
-  const Bits bits = std::bit_cast<Bits>(IntegerBits<T>::rounding) + offset;
-  return std::bit_cast<T>(bits) - IntegerBits<T>::rounding;
-}
+  template <class T>
+  __device__ void as_numbers(T* numbers) const {
+    numbers[0] = flipped_number<T>(code ^ 0x8000U);
+  }
+};
 
+/// The tiles of a thread block with those behind them, by the axes that have been passed: bit 0 for
+/// z, 1 for y, 2 for x.
 template <class Block>
 struct RestoredCells : Block {
-  /// Which blocks of a tile and of those behind it have codes.
-  std::uint64_t live[Block::tiles][1 << axis_count];
+  std::uint64_t live[Block::tiles][1 << axis_count];  ///< which blocks have codes
+  std::uint32_t numbers[Block::tiles][1 << axis_count];
 };
 
 /// Restores the cells of a thread block.
@@ -51,6 +54,11 @@ template <class T, class Block, bool is_cut, bool is_local>
 class CellDecoder {
  public:
   using Shape = typename Block::Shape;
+
+  template <class L>
+  struct Fetched {
+    CodeRun<LineCodes<L>::run> runs[LineCodes<L>::runs];
+  };
 
   __device__ CellDecoder(const RestoreCellsTask<T>& task, RestoredCells<Block>& cells)
       : task_(task), cells_(cells) {}
@@ -62,10 +70,46 @@ class CellDecoder {
       cells_.values[number][corner.place()] =
           corner.is_inside(cells_.tile[number]) ? anchor(number, corner) : T(0);
     });
+    for_each_line_of_cell<Block>(task_.stride, *this);
     __syncthreads();
-    for_each_line_of_cell<Block>(task_.stride, [&]<class L>(L /*line*/, int tile, int line) {
-      restore_line(tile, LinePlace<L>(line));
-    });
+  }
+
+  /// The codes of a line. Those of a line on a far face are in the tile behind that.
+  template <class L>
+  __device__ __forceinline__ Fetched<L> fetch(int number, const LinePlace<L>& at) const {
+    using Codes = LineCodes<L>;
+    const bool is_across = has_far<L>(L::across) && at.b == L::cells;
+    const bool is_beyond = has_far<L>(L::beyond) && at.c == L::cells;
+    const int axes = (is_across ? 1 << L::across : 0) + (is_beyond ? 1 << L::beyond : 0);
+    const int position = Codes::position(is_across ? 0 : at.b, is_beyond ? 0 : at.c, at.first);
+    const auto live =
+        static_cast<std::uint32_t>(cells_.live[number][axes] >> (position / cell_block_codes));
+    const std::int16_t* const from =
+        task_.codes + std::uint64_t{cells_.numbers[number][axes]} * cell_codes + position;
+    Fetched<L> fetched{};
+    CUSZI_UNROLL
+    for (int run = 0; run < Codes::runs; ++run) {
+      if ((live >> (run * Codes::block_step) & 1) != 0)
+        fetched.runs[run] = *reinterpret_cast<const CodeRun<Codes::run>*>(from + run * Codes::step);
+    }
+    return fetched;
+  }
+
+  template <class L>
+  __device__ __forceinline__ void take(int number, const LinePlace<L>& at,
+                                       const Fetched<L>& fetched) const {
+    constexpr int level = level_of_spacing(L::spacing);
+    T steps[L::points];
+    CUSZI_UNROLL
+    for (int run = 0; run < LineCodes<L>::runs; ++run)
+      fetched.runs[run].as_numbers(steps + run * LineCodes<L>::run);
+    T predicted[L::points];
+    T* const values = cells_.values[number];
+    LinePrediction<L, is_cut, T>(values, cells_.tile[number], at, task_.weights)(predicted);
+    T* const line = values + at.offset() + L::place(1);
+    CUSZI_UNROLL
+    for (int k = 0; k < L::points; ++k)
+      line[k * L::stride] = quantizer_of(number, at, k).restored(level, predicted[k], steps[k]);
   }
 
  private:
@@ -90,83 +134,41 @@ class CellDecoder {
     }
   }
 
+  /// Whether there are lines of the next tile's face along an axis.
   template <class L>
-  __device__ __forceinline__ void restore_line(int number, const LinePlace<L>& at) const {
-    constexpr int level = level_of_spacing(L::spacing);
-    constexpr int length = LineCodes<L>::run;
-    std::int32_t codes[LineCodes<L>::runs][length];
-    const CellTile& tile = cells_.tile[number];
-    const CodeSource source(at, task_.grid, tile);
-    CUSZI_UNROLL
-    for (int run = 0; run < LineCodes<L>::runs; ++run) {
-      const int position = LineCodes<L>::position(source.b, source.c, at.first + run * length);
-      CUSZI_UNROLL
-      for (int k = 0; k < length; ++k) codes[run][k] = 0;
-      if ((cells_.live[number][source.neighbour] >> (position / cell_block_codes) & 1) != 0)
-        load_codes(task_.codes + (source.tile * cell_codes + position), codes[run]);
-    }
-    T predicted[L::points];
-    T* const values = cells_.values[number];
-    LinePrediction<L, is_cut, T>(values, tile, at, task_.weights)(predicted);
-    T* const line =
-        values + L::place(L::spacing, at.on_across(), at.on_beyond()) + at.first * L::stride;
-    CUSZI_UNROLL
-    for (int k = 0; k < L::points; ++k)
-      line[k * L::stride] =
-          quantizer_of(number, at, k)
-              .restored(level, predicted[k], number_of_code<T>(codes[k / length][k % length]));
+  static constexpr bool has_far(int axis) {
+    return !L::is_odd(axis) && Shape::has(axis);
   }
-
-  /// Where the codes of a line are: on a far face, in the tile behind that.
-  struct CodeSource {
-    int b;
-    int c;
-    int neighbour = 0;  ///< which axes have been passed: bit 0 for z, 1 for y, 2 for x
-    std::uint64_t tile;
-
-    template <class L>
-    __device__ CodeSource(const LinePlace<L>& at, const CellGrid& grid, const CellTile& here)
-        : b(at.b), c(at.c), tile(here.number) {
-      if (!L::is_odd(L::across) && Shape::has(L::across) && b == L::cells) {
-        b = 0;
-        neighbour |= 1 << L::across;
-        tile += grid.step(L::across);
-      }
-      if (!L::is_odd(L::beyond) && Shape::has(L::beyond) && c == L::cells) {
-        c = 0;
-        neighbour |= 1 << L::beyond;
-        tile += grid.step(L::beyond);
-      }
-    }
-  };
 
   const RestoreCellsTask<T>& task_;
   RestoredCells<Block>& cells_;
 };
 
-/// Hands out the tiles' own points, all of them, by all threads of a block.
-template <class T, class Block>
-__device__ void store_cells(const RestoreCellsTask<T>& task, const Block& cells, bool by_vectors) {
-  using Shape = typename Block::Shape;
-  constexpr int size = ValueVector<T>::size;
-  Block::template for_each_vector<0, size>([&](int number, int z, int y, int x) {
-    const CellTile& tile = cells.tile[number];
-    if (!tile.is_inside(z, y, x)) return;
-    const T* const even = cells.values[number] + CellPlaces<Shape>::of(z, y, x);
-    const T* const odd = cells.values[number] + CellPlaces<Shape>::of(z, y, x + 1);
-    ValueVector<T> values;
-    CUSZI_UNROLL
-    for (int j = 0; j < size / 2; ++j) {
-      values.of[2 * j] = task.quantizer.handed_out(even[j]);
-      values.of[2 * j + 1] = task.quantizer.handed_out(odd[j]);
-    }
-    T* const to = point_of_tile(task.grid, task.out + cells.begin[number], z, y, x);
-    if (by_vectors) {  // whole vectors are inside
-      __stcs(reinterpret_cast<uint4*>(to), __builtin_bit_cast(uint4, values));
-    } else {
+/// Hands out the tiles' own points, all of them, `size` at once, by all threads of a block.
+template <int size, class T, class Block>
+__device__ void store_cells(const RestoreCellsTask<T>& task, const Block& cells) {
+  using Columns = CellColumns<typename Block::Shape, 0, size>;
+  struct alignas(size * sizeof(T)) Vector {
+    T of[size];
+  };
+  const std::uint64_t step = Columns::step(task.grid);
+  Block::template for_each_item<Columns::count>([&](int number, int item) {
+    const Columns column(item);
+    T* to = task.out + (cells.begin[number] + column.begin(task.grid));
+    const T* const from = cells.values[number];
+    const int last = column.last(cells.tile[number]);
+#pragma unroll 16
+    for (int i = 0; i < Columns::depth; ++i, to += step) {
+      if (i > last) continue;
+      Vector values;
       CUSZI_UNROLL
       for (int j = 0; j < size; ++j)
-        if (x + j <= tile.last[2]) to[j] = values.of[j];
+        values.of[j] = task.quantizer.handed_out(from[column.place(i, j)]);
+      if constexpr (sizeof(Vector) == sizeof(uint4)) {
+        __stcs(reinterpret_cast<uint4*>(to), __builtin_bit_cast(uint4, values));
+      } else {
+        *to = values.of[0];
+      }
     }
   });
 }
@@ -195,17 +197,37 @@ __device__ void store_lattice(const RestoreCellsTask<T>& task, const CellTile& t
   }
 }
 
-/// Which blocks of a tile, and of the tiles behind it along the axes of a set, have codes.
-template <class Shape, class T>
-__device__ std::uint64_t live_blocks(const RestoreCellsTask<T>& task, const CellTile& tile,
-                                     unsigned axes) {
-  std::uint64_t at = tile.number;
-  for (int axis = 0; axis < axis_count; ++axis) {
-    if ((axes >> axis & 1) == 0) continue;
-    if (!Shape::has(axis) || tile.last[axis] != Shape::tile) return 0;
-    at += task.grid.step(axis);
-  }
-  return task.live[at];
+/// Finds the codes of the tiles and of those behind them, by all threads.
+template <class T, class Block>
+__device__ void find_codes(const RestoreCellsTask<T>& task, RestoredCells<Block>& cells) {
+  using Shape = typename Block::Shape;
+  Block::template for_each_item<1 << axis_count>([&](int number, int axes) {
+    const CellTile& tile = cells.tile[number];
+    std::uint64_t at = tile.number;
+    bool is_there = true;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      if ((axes >> axis & 1) == 0) continue;
+      is_there = is_there && Shape::has(axis) && tile.last[axis] == Shape::tile;
+      at += task.grid.step(axis);
+    }
+    cells.live[number][axes] = is_there ? task.live[at] : 0;
+    cells.numbers[number][axes] = static_cast<std::uint32_t>(at);
+  });
+}
+
+/// Starts to bring the codes of the tiles, and of those behind them along the slowest axis, to the
+/// cache: others behind them are tiles of thread blocks that run at the same time.
+template <class T, class Block>
+__device__ void prefetch_codes(const RestoreCellsTask<T>& task, const RestoredCells<Block>& cells) {
+  constexpr int behind = 1 << (axis_count - Block::Shape::rank);
+  Block::template for_each_item<tile_blocks>([&](int number, int block) {
+    CUSZI_UNROLL
+    for (const int axes : {0, behind}) {
+      if ((cells.live[number][axes] >> block & 1) != 0)
+        prefetch(task.codes + std::uint64_t{cells.numbers[number][axes]} * cell_codes +
+                 block * cell_block_codes);
+    }
+  });
 }
 
 template <class T, class Block, class Frames, bool is_local>
@@ -223,11 +245,11 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
                          cells.tile[threadIdx.x].first[0] % static_cast<unsigned>(task.stride) == 0;
     if (__syncthreads_or(is_read) == 0) return;
   }
-  Block::template for_each_item<1 << axis_count>([&](int number, int axes) {
-    cells.live[number][axes] =
-        live_blocks<Shape>(task, cells.tile[number], static_cast<unsigned>(axes));
-  });
+  find_codes(task, cells);
   __syncthreads();
+#if CUSZI_VARIANT != 2
+  prefetch_codes(task, cells);
+#endif
   if constexpr (is_local) {  // all are restored as those that are cut
     CellDecoder<T, Block, true, true>(task, cells).restore();
   } else if (is_whole) {
@@ -236,7 +258,11 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
     CellDecoder<T, Block, true, false>(task, cells).restore();
   }
   if (task.stride == 1) {
-    store_cells(task, cells, by_vectors);
+    if (by_vectors) {
+      store_cells<ValueVector<T>::size>(task, cells);
+    } else {
+      store_cells<1>(task, cells);
+    }
   } else {
     for (int number = 0; number < Block::tiles; ++number)
       store_lattice<Block>(task, cells.tile[number], cells.values[number]);

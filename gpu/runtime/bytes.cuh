@@ -65,6 +65,11 @@ __device__ inline void copy_word_async(void* shared, const void* global, unsigne
                : "memory");
 }
 
+/// Starts to bring the cache line of an address in global memory to the second level.
+__device__ inline void prefetch(const void* global) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
+
 /// For this thread's copies.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
