@@ -56,6 +56,20 @@ struct BlockParents {
   std::uint32_t parent;  ///< the coarser block that covers it
 };
 
+/// The first of the blocks that are the parents of those of a sub-box, in the same order. There are
+/// 2^depth sub-boxes along an axis; if that is one, block 0 is the parent of all its blocks.
+CUSZI_HD constexpr std::uint32_t first_parent_of_box(int rank, std::uint32_t depth,
+                                                     std::uint32_t box) {
+  if (depth == 0) return 0;
+  const auto axes = static_cast<std::uint32_t>(rank);
+  std::uint32_t coarse = 0;
+  for (std::uint32_t axis = 0; axis < axes; ++axis) {  // the fastest first
+    const std::uint32_t along = box >> (axis * depth) & ((1U << depth) - 1);
+    coarse |= along >> 1 << (axis * (depth - 1));
+  }
+  return (1U << (axes * (depth - 1))) + coarse * static_cast<std::uint32_t>(classes_of_level(rank));
+}
+
 /// The blocks whose classes are the context of a block's, which is not block 0.
 CUSZI_HD inline BlockParents parents_of_block(int rank, std::uint32_t block) {
   const auto classes = static_cast<std::uint32_t>(classes_of_level(rank));
@@ -64,16 +78,14 @@ CUSZI_HD inline BlockParents parents_of_block(int rank, std::uint32_t block) {
   const std::uint32_t number = block - (1U << (axes * depth));
   const std::uint32_t box = number / classes;
   const std::uint32_t odd = number - box * classes;
-  std::uint32_t parent = 0;
-  if (depth > 0) {
-    std::uint32_t coarse = 0;
-    for (std::uint32_t axis = 0; axis < axes; ++axis) {  // the fastest first
-      const std::uint32_t along = box >> (axis * depth) & ((1U << depth) - 1);
-      coarse |= along >> 1 << (axis * (depth - 1));
-    }
-    parent = (1U << (axes * (depth - 1))) + coarse * classes + odd;
-  }
+  const std::uint32_t parent = first_parent_of_box(rank, depth, box) + (depth > 0 ? odd : 0);
   return {odd > 0 ? block - 1 : parent, parent};
+}
+
+/// The context of block i of a sub-box, given the classes of its parent and of the block before.
+CUSZI_HD constexpr std::uint32_t context_in_box(std::uint32_t i, std::uint32_t before,
+                                                std::uint32_t parent) {
+  return i == 0 ? parent : (before + parent + 1) / 2;
 }
 
 /// The context of the class of a block, given the classes of its tile, behind those of the tile

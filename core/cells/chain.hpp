@@ -14,35 +14,34 @@ namespace cuszi {
 // first states of its lanes, then 16-bit words in the order in which a decoder takes them, padded
 // by zeros to 4 bytes. In a step every lane that has symbols left takes one, then lanes of states
 // below 2^16 take a word each; then lanes whose token has raw bits take those, and again words.
-// Every lane ends in state 2^16.
+// Every lane ends in state 2^16, those of codes in 2^16 and the signs that they carry.
 
 /// How the tiles of a frame are divided among the lanes that code the classes of a pass: each has a
-/// run of successive tiles, and codes their blocks one after the other. Runs of small frames are
-/// longer, where what lanes waste counts more than the time of a chain.
-inline constexpr std::uint32_t most_run_classes = 1024;
-inline constexpr std::uint64_t many_tiles = 4096;
-CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass, std::uint64_t tiles) {
-  const std::uint32_t classes = tiles < many_tiles ? most_run_classes : most_run_classes / 4;
-  std::uint32_t run = classes;
-  while (run > 1 && run * blocks_of_pass(rank, pass) > classes) run /= 2;
+/// run of successive tiles, and codes their blocks one after the other. The time of a chain is that
+/// of a lane.
+inline constexpr std::uint32_t most_run_classes = 256;
+CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass) {
+  std::uint32_t run = most_run_classes;
+  while (run > 1 && run * blocks_of_pass(rank, pass) > most_run_classes) run /= 2;
   return run;
 }
 CUSZI_HD constexpr std::uint64_t class_segments(int rank, int pass, std::uint64_t tiles) {
-  return ceil_div(tiles, std::uint64_t{most_lanes} * run_of_classes(rank, pass, tiles));
+  return ceil_div(tiles, std::uint64_t{most_lanes} * run_of_classes(rank, pass));
 }
 /// The runs, which are lanes, of a segment.
 CUSZI_HD constexpr std::uint32_t class_lanes(int rank, int pass, std::uint64_t tiles,
                                              std::uint64_t segment) {
-  const std::uint64_t runs = ceil_div(tiles, run_of_classes(rank, pass, tiles));
+  const std::uint64_t runs = ceil_div(tiles, run_of_classes(rank, pass));
   const std::uint64_t left = runs - segment * most_lanes;
   return left < most_lanes ? static_cast<std::uint32_t>(left) : most_lanes;
 }
 
 /// How the blocks of a pass that have codes are divided, in the order of tiles: of the blocks of a
 /// segment, 32 for each of the lane's blocks, lane i has i, i + 32, ...
-inline constexpr std::uint32_t fewest_blocks_of_lane = 16;
-inline constexpr int lane_code_bits = 2;  ///< of log2(blocks_of_lane / 16) in a head
-inline constexpr std::uint32_t most_blocks_of_lane = fewest_blocks_of_lane << 3;
+inline constexpr std::uint32_t fewest_blocks_of_lane = 8;
+inline constexpr int lane_code_bits = 2;  ///< of log2(blocks_of_lane / 8) in a head
+inline constexpr std::uint32_t most_blocks_of_lane = 32;
+inline constexpr std::uint64_t many_tiles = 4096;
 /// In large frames, lanes of coarse passes, whose codes are large and take longest, have a quarter
 /// and a half.
 CUSZI_HD constexpr std::uint32_t blocks_of_lane_in(int rank, int pass, std::uint64_t tiles,
@@ -56,15 +55,27 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
   return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);
 }
 /// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
-/// a lane's state wastes some 24. Large frames have shorter ones, whose time counts more.
+/// a lane's state wastes some 24 less the signs that it carries.
 CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std::uint64_t bits) {
-  constexpr std::uint64_t wanted_bits = 2048;
-  constexpr std::uint64_t few_blocks = 1 << 14;
+  constexpr std::uint64_t wanted_bits = 1024;
   const std::uint64_t live_blocks = codes / cell_block_codes;
-  const std::uint32_t most = live_blocks < few_blocks ? 64 : 32;
   std::uint32_t blocks = fewest_blocks_of_lane;
-  while (blocks < most && blocks * bits < wanted_bits * live_blocks) blocks *= 2;
+  while (blocks < most_blocks_of_lane && blocks * bits < wanted_bits * live_blocks) blocks *= 2;
   return blocks;
+}
+
+// A lane's last state carries 16 signs, which nothing predicts: those of its first small codes that
+// are not 0. These codes are put as if both tokens of their pair were one.
+
+inline constexpr std::uint32_t most_carried_signs = 16;
+CUSZI_HD constexpr bool has_small_sign(std::uint32_t token) {
+  return token > 0 && token < small_tokens;
+}
+/// The token of the pair that is positive.
+CUSZI_HD constexpr std::uint32_t positive_token(std::uint32_t token) { return (token - 1) | 1; }
+/// The share of a pair, given that of its positive token.
+CUSZI_HD constexpr SymbolShare share_of_pair(const SymbolShare& positive) {
+  return {2 * positive.frequency, positive.first};
 }
 
 }  // namespace cuszi

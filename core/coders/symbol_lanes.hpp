@@ -20,9 +20,9 @@ namespace cuszi {
 inline constexpr const char* chain_damage = "a chain does not end as it should";
 
 /// A symbol as the encoder puts it: the division by its frequency is a multiplication. The state is
-/// below 2^21 frequencies then, so the quotient is exact.
+/// below 2^(32 - table_probability_bits) frequencies then, so the quotient is exact.
 struct FastShare {
-  static constexpr unsigned shift = 43;
+  static constexpr unsigned shift = 32 + table_probability_bits;
   std::uint64_t reciprocal = 0;
   std::uint32_t frequency = 0;
   std::uint32_t first = 0;

@@ -18,7 +18,8 @@ class BitWriter;
 inline constexpr std::uint32_t token_places = 64;  ///< symbols of a table at most
 inline constexpr std::uint32_t small_tokens = 31;  ///< of signed tables: 0 and pairs of signs
 
-inline constexpr int table_probability_bits = 11;
+/// Ten bits, so that a decoder's entries of all tables fit the shared memory of a multiprocessor.
+inline constexpr int table_probability_bits = 10;
 inline constexpr std::uint32_t table_probability_one = 1U << table_probability_bits;
 
 /// What an encoder needs to know of a symbol.

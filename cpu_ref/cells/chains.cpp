@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/base/error.hpp"
@@ -27,7 +28,7 @@ struct ClassSegment {
 
   ClassSegment(const CellBlocks& all, int pass, std::uint64_t segment)
       : lanes(class_lanes(all.rank, pass, all.tiles, segment)),
-        run(run_of_classes(all.rank, pass, all.tiles)),
+        run(run_of_classes(all.rank, pass)),
         blocks(blocks_of_pass(all.rank, pass)),
         first_block(first_block_of_pass(all.rank, pass)) {
     first_tile = segment * most_lanes * run;
@@ -143,7 +144,30 @@ struct Round {
   }
 };
 
-void put_round(const CellBlocks& all, const Round& round, const std::vector<EncoderTable>& tables,
+/// The signs that the lanes of a segment carry.
+struct CarriedSigns {
+  std::uint32_t bits[most_lanes] = {};
+  std::size_t end[most_lanes] = {};  ///< how many codes of a lane have them
+
+  CarriedSigns(const CellBlocks& all, const CodeSegment& segment) {
+    for (std::size_t lane = 0; lane < segment.lanes(); ++lane) {
+      std::uint32_t count = 0;
+      for (std::size_t i = lane; i < segment.blocks.size(); i += most_lanes) {
+        if (count == most_carried_signs) break;
+        const std::int16_t* const codes = all.codes + segment.blocks[i] * cell_block_codes;
+        for (std::size_t k = 0; k < cell_block_codes && count < most_carried_signs; ++k) {
+          if (codes[k] == 0 || std::abs(codes[k]) > most_small_code) continue;
+          bits[lane] |= (codes[k] < 0 ? 1U : 0U) << count++;
+          end[lane] = i / most_lanes * cell_block_codes + k + 1;
+        }
+      }
+    }
+  }
+};
+
+/// `first`: of the round's codes of a lane.
+void put_round(const CellBlocks& all, const Round& round, std::size_t first,
+               const std::vector<EncoderTable>& tables, const CarriedSigns& signs,
                std::uint32_t* states, WordsBackwards& words) {
   const std::size_t lanes = round.blocks.size();
   const std::int16_t* codes[most_lanes];
@@ -170,18 +194,30 @@ void put_round(const CellBlocks& all, const Round& round, const std::vector<Enco
     }
     for (std::size_t lane = lanes; lane-- > 0;) {
       if ((round.coded[lane] >> i & 1) == 0) continue;
-      words.put(tables[round.classes[lane]][tokens[lane][i]], states[lane]);
+      const EncoderTable& table = tables[round.classes[lane]];
+      const std::uint32_t token = tokens[lane][i];
+      if (first + static_cast<unsigned>(i) < signs.end[lane] && has_small_sign(token)) {
+        const FastShare& positive = table[positive_token(token)];
+        const SymbolShare pair = share_of_pair({positive.frequency, positive.first});
+        words.spill(pair.spills(states[lane]), states[lane]);
+        states[lane] = pair.put(states[lane]);
+      } else {
+        words.put(table[token], states[lane]);
+      }
     }
   }
 }
 
 std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegment& segment,
                                            const std::vector<EncoderTable>& tables) {
+  const CarriedSigns signs(all, segment);
   std::uint32_t states[most_lanes];
-  std::fill(std::begin(states), std::end(states), lane_start);
+  for (std::size_t lane = 0; lane < most_lanes; ++lane)
+    states[lane] = lane_start + signs.bits[lane];
   WordsBackwards words(segment.blocks.size() * cell_block_codes * 2 + 1);
   for (std::size_t round = segment.rounds(); round-- > 0;)
-    put_round(all, Round(all, segment.round(round)), tables, states, words);
+    put_round(all, Round(all, segment.round(round)), round * cell_block_codes, tables, signs,
+              states, words);
   return words.segment(std::span(states).first(segment.lanes()));
 }
 
@@ -199,10 +235,11 @@ void take_raw_bits(const std::uint32_t* tokens, int i, SegmentWords& words,
   }
 }
 
-/// `is_whole`: all lanes have a block, and all codes of these are coded.
-template <bool is_whole>
+/// `is_whole`: all lanes have a block, and all codes of these are coded. `carries`: some lanes have
+/// codes whose signs are carried; these come out positive. `carried` counts them.
+template <bool is_whole, bool carries>
 void take_round(const CellBlocks& all, const Round& round, const std::vector<DecoderTable>& tables,
-                SegmentWords& words) {
+                std::uint32_t* carried, SegmentWords& words) {
   const std::uint32_t* const entries = tables.front().data();
   std::int16_t codes[most_lanes][cell_block_codes];
   for (int i = 0; i < cell_block_codes; ++i) {
@@ -214,9 +251,21 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       const std::uint32_t entry =
           entries[round.classes[lane] * table_probability_one + state % table_probability_one];
       const bool is_coded = is_whole || (round.coded[lane] >> i & 1) != 0;
-      tokens[lane] = is_coded ? entry % token_places : 0;
-      words.states[lane] = is_coded ? take_symbol(state, entry) : state;
-      largest = tokens[lane] > largest ? tokens[lane] : largest;
+      std::uint32_t token = is_coded ? entry % token_places : 0;
+      std::uint32_t next = is_coded ? take_symbol(state, entry) : state;
+      if constexpr (carries) {
+        const bool is_pair =
+            (token > 0) & (token < small_tokens) & (carried[lane] < most_carried_signs);
+        const std::uint32_t frequency = entry >> 6 & 0xFFFU;
+        const std::uint32_t of_pair =
+            next + frequency * (state >> table_probability_bits) + (token % 2 == 0 ? frequency : 0);
+        next = is_pair ? of_pair : next;
+        token = is_pair ? positive_token(token) : token;
+        carried[lane] += is_pair ? 1 : 0;
+      }
+      tokens[lane] = token;
+      words.states[lane] = next;
+      largest = token > largest ? token : largest;
     }
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       words.refill(words.states[lane]);
@@ -229,19 +278,45 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
     std::copy_n(codes[lane], cell_block_codes, all.codes + round.blocks[lane] * cell_block_codes);
 }
 
+/// Gives codes the signs that the last states carry.
+void take_signs(const CellBlocks& all, const CodeSegment& segment, const std::uint32_t* carried,
+                SegmentWords& words) {
+  for (std::size_t lane = 0; lane < segment.lanes(); ++lane) {
+    std::uint32_t bits = words.states[lane] - lane_start;
+    if (bits >> carried[lane] != 0) throw ArchiveError(damaged);
+    words.states[lane] = lane_start;
+    std::uint32_t left = carried[lane];
+    for (std::size_t i = lane; left > 0; i += most_lanes) {
+      std::int16_t* const codes = all.codes + segment.blocks[i] * cell_block_codes;
+      for (std::size_t k = 0; k < cell_block_codes && left > 0; ++k) {
+        if (codes[k] == 0 || std::abs(codes[k]) > most_small_code) continue;
+        if ((bits & 1) != 0) codes[k] = static_cast<std::int16_t>(-codes[k]);
+        bits >>= 1;
+        --left;
+      }
+    }
+  }
+}
+
 void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
                          const std::vector<DecoderTable>& tables, Bytes bytes) {
   SegmentWords words(bytes, segment.lanes());
+  std::uint32_t carried[most_lanes] = {};
   for (std::size_t number = 0; number < segment.rounds(); ++number) {
     const Round round(all, segment.round(number));
+    const bool carries = std::any_of(carried, carried + segment.lanes(),
+                                     [](auto count) { return count < most_carried_signs; });
     with_wide_vectors([&] {
-      if (round.is_whole()) {
-        take_round<true>(all, round, tables, words);
+      if (carries) {
+        take_round<false, true>(all, round, tables, carried, words);
+      } else if (round.is_whole()) {
+        take_round<true, false>(all, round, tables, carried, words);
       } else {
-        take_round<false>(all, round, tables, words);
+        take_round<false, false>(all, round, tables, carried, words);
       }
     });
   }
+  take_signs(all, segment, carried, words);
   words.check_end();
 }
 
@@ -274,7 +349,7 @@ void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t 
 
 void CellCounts::add_contexts(const CellBlocks& blocks) {
   const Contexts contexts(blocks.rank);
-  const std::uint32_t run = run_of_classes(blocks.rank, 0, blocks.tiles);
+  const std::uint32_t run = run_of_classes(blocks.rank, 0);
   for (std::uint64_t tile = 0; tile < blocks.tiles; ++tile) {
     const std::uint8_t* const row = blocks.classes + tile * tile_blocks;
     for (std::uint32_t block = 0; block < tile_blocks; ++block)

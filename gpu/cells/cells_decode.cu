@@ -57,13 +57,12 @@ class CellsDecoder {
   }
 
   void decode() {
-    std::vector<CellsHead> heads;
+    auto* const staged = gpu_.take_pinned<CellsHead>(count_);
+    for_each_of_many(gpu_, count_, [&](std::size_t i) { staged[i] = frames_[i]->plan.head; });
+    auto* const there = gpu_.take<CellsHead>(count_);
+    copy_pinned(gpu_, there, staged, count_);
     std::vector<AnchorSection> sections;
-    for (const PlannedCells<T>* frame : frames_) {
-      heads.push_back(frame->plan.head);
-      sections.push_back(frame->anchors);
-    }
-    const CellsHead* const there = upload(gpu_, heads.data(), heads.size());
+    for (const PlannedCells<T>* frame : frames_) sections.push_back(frame->anchors);
     const FrameTasks<AnchorSection> packed(gpu_, std::move(sections));
     const std::int32_t* anchors = nullptr;
     gpu_.streams().fork([&] { anchors = unpack_anchors(gpu_, grid_, packed); });
@@ -82,14 +81,16 @@ class CellsDecoder {
     live_ = take_live_blocks(gpu_, first_.passes, first_.tiles, count_);
     first_.live = live_.numbers;
     first_.live_before = live_.before;
-    const DecoderTables tables = fill_tables(gpu_, heads, count_);
     std::vector<ChainDecodeTask> list;
-    for (unsigned i = 0; i < count_; ++i) list.push_back(task_of(i, heads, tables));
+    for (unsigned i = 0; i < count_; ++i) list.push_back(task_of(i, heads[i]));
     auto* const sizes = gpu_.take<std::uint32_t>(entries_);
+    auto* const done = gpu_.take_zeroed<std::uint32_t>(std::uint64_t{entries_} + count_);
     auto* const offsets = gpu_.take<std::uint64_t>(std::uint64_t{entries_} + 1);
-    for (ChainDecodeTask& task : list) {
-      task.sizes = sizes;
-      task.offsets = offsets;
+    for (unsigned i = 0; i < count_; ++i) {
+      list[i].sizes = sizes;
+      list[i].offsets = offsets;
+      list[i].done = done;
+      list[i].next_block = done + entries_ + i;
     }
     const ChainDecodeTasks tasks(gpu_, std::move(list));
     if (entries_ != 0) {
@@ -105,13 +106,13 @@ class CellsDecoder {
   }
 
   /// All but the sizes of segments, whose numbers follow those of frames before.
-  ChainDecodeTask task_of(unsigned number, const CellsHead* heads, const DecoderTables& tables) {
+  ChainDecodeTask task_of(unsigned number, const CellsHead& head) {
     const PlannedCells<T>& frame = *frames_[number];
     const std::uint32_t before = entries_;
     ChainDecodeTask task{};
     CellsChains& chains = task.chains;
     chains = first_;
-    chains.blocks_of_lane = &heads[number].blocks_of_lane;
+    chains.blocks_of_lane = &head.blocks_of_lane;
     chains.classes += number * tiles() * tile_blocks;
     chains.codes += number * tiles() * cell_codes;
     chains.live_before += number * tiles() * static_cast<unsigned>(chains.passes);
@@ -126,10 +127,7 @@ class CellsDecoder {
       entries_ += frame.plan.of_classes[pass] + frame.plan.of_codes[pass];
     }
     most_entries_ = std::max(most_entries_, entries_ - before);
-    task.class_symbols = tables.class_symbols + number * symbols_of_frame;
-    task.class_shares = tables.class_shares + number * class_shares_of_frame;
-    task.code_symbols = tables.code_symbols + number * symbols_of_frame;
-    task.code_shares = tables.code_shares + number * code_shares_of_frame;
+    task.tables = &head.tables;
     return task;
   }
 

@@ -24,6 +24,10 @@ struct PackedCellShare {
             static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
   }
   CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+  /// That of a pair of tokens, given that of the positive one.
+  CUSZI_HD PackedCellShare of_pair() const {
+    return {frequency_and_first + frequency(), reciprocal / 2};
+  }
   CUSZI_HD bool spills(std::uint32_t state) const {
     return state >> (32 - table_probability_bits) >= frequency();
   }
@@ -74,25 +78,96 @@ struct CellsChains {
   }
 };
 
-/// The blocks that the context of a block's class follows from, in shared memory.
-struct SharedParents {
-  std::uint8_t before[tile_blocks];
-  std::uint8_t parent[tile_blocks];
+/// What a decoder looks up by the lowest bits of a state: a symbol of five bits, its frequency, and
+/// the state's place within it. Small codes stand for themselves, other tokens count from
+/// small_tokens on.
+struct DecoderEntry {
+  std::uint32_t bits;
 
-  /// By all threads of a block, which wait.
-  __device__ void fill(int rank) {
-    for (unsigned block = threadIdx.x; block < tile_blocks; block += blockDim.x) {
-      const BlockParents parents = block == 0 ? BlockParents{} : parents_of_block(rank, block);
-      before[block] = static_cast<std::uint8_t>(parents.before);
-      parent[block] = static_cast<std::uint8_t>(parents.parent);
-    }
-    __syncthreads();
+  __device__ static DecoderEntry of(unsigned symbol, bool is_large, std::uint32_t frequency,
+                                    std::uint32_t place) {
+    return {symbol << 27 | (is_large ? 1U << 26 : 0U) | place << 12 | frequency};
   }
-  /// See context_of_block().
-  __device__ std::uint32_t context(const std::uint8_t* tile, std::uint32_t block,
-                                   bool is_first_tile) const {
-    if (block == 0) return is_first_tile ? 0U : *(tile - tile_blocks);
-    return (std::uint32_t{tile[before[block]]} + tile[parent[block]] + 1) / 2;
+  __device__ static DecoderEntry of_token(unsigned token, std::uint32_t frequency,
+                                          std::uint32_t place) {
+    const bool is_large = token >= small_tokens;
+    return of(is_large ? token - small_tokens : static_cast<unsigned>(code_of_small_token(token)),
+              is_large, frequency, place);
+  }
+  __device__ unsigned symbol() const { return bits >> 27; }
+  __device__ int code() const { return static_cast<int>(bits) >> 27; }
+  __device__ bool is_large() const { return (bits & 1U << 26) != 0; }
+  __device__ std::uint32_t frequency() const { return bits & 0xFFFU; }
+  __device__ std::uint32_t next(std::uint32_t state) const {
+    return frequency() * (state >> table_probability_bits) + (bits >> 12 & 0x3FFFU);
+  }
+  /// As above, of an entry of a small code that is not 0, if its pair is one symbol.
+  __device__ std::uint32_t next_of_pair(std::uint32_t state) const {
+    return next(state) + frequency() * ((state >> table_probability_bits) + (code() < 0 ? 1U : 0U));
+  }
+};
+static_assert(table_probability_bits < 12 && class_count <= 32);
+static_assert(cell_tokens - small_tokens <= 32);
+
+/// Where the classes of a pass stand in the row of a tile: sub-boxes of as many blocks as a level
+/// has classes. Pass 0 has block 0 alone.
+struct ClassBoxes {
+  int rank;
+  std::uint32_t pass;
+  std::uint32_t first_block;
+  unsigned log2_boxes;
+
+  __device__ ClassBoxes(int of_rank, int of_pass)
+      : rank(of_rank),
+        pass(static_cast<std::uint32_t>(of_pass)),
+        first_block(first_block_of_pass(of_rank, of_pass)),
+        log2_boxes(of_pass == 0 ? 0 : static_cast<unsigned>(of_rank * (of_pass - 1))) {}
+
+  __device__ std::uint32_t boxes() const { return 1U << log2_boxes; }
+
+  __device__ std::uint32_t classes() const {
+    return pass == 0 ? 1 : static_cast<std::uint32_t>(classes_of_level(rank));
+  }
+  /// The classes of a box, a byte each, from the lowest on. Bytes above mean nothing.
+  __device__ std::uint64_t load_box(const std::uint8_t* row, std::uint32_t box) const {
+    return load(row, first_block + box * classes());
+  }
+  /// The classes of the parents of a box's blocks; not of pass 0.
+  __device__ std::uint64_t load_parents(const std::uint8_t* row, std::uint32_t box) const {
+    if (pass == 1) return std::uint64_t{__ldcg(row)} * 0x0101010101010101ULL;
+    return load(row, first_parent_of_box(rank, pass - 1, box));
+  }
+
+ private:
+  /// Past the first-level cache: the decoder reads what other multiprocessors have just written.
+  __device__ std::uint64_t load(const std::uint8_t* row, std::uint32_t first) const {
+    const auto* const words = reinterpret_cast<const unsigned long long*>(row) + first / 8;
+    const unsigned shift = first % 8 * 8;
+    const std::uint64_t low = __ldcg(words) >> shift;
+    return shift + 8 * classes() > 64 ? low | __ldcg(words + 1) << (64 - shift) : low;
+  }
+};
+
+/// The classes of a box, and those that they follow from.
+struct LoadedBox {
+  std::uint64_t own = 0;
+  std::uint64_t parents = 0;  ///< in pass 0 of the tile before, if there is one in the run
+
+  LoadedBox() = default;
+  __device__ LoadedBox(const ClassBoxes& boxes, const std::uint8_t* row, bool is_first_tile,
+                       std::uint32_t box)
+      : own(boxes.load_box(row, box)) {
+    if (boxes.pass > 0) {
+      parents = boxes.load_parents(row, box);
+    } else if (!is_first_tile) {
+      parents = *(row - tile_blocks);
+    }
+  }
+  __device__ std::uint32_t kind(unsigned i) const {
+    return static_cast<std::uint32_t>(own >> 8 * i) & 0xFFU;
+  }
+  __device__ std::uint32_t parent(unsigned i) const {
+    return static_cast<std::uint32_t>(parents >> 8 * i) & 0xFFU;
   }
 };
 
@@ -110,7 +185,7 @@ struct ClassRuns {
 
   __device__ ClassRuns(const CellsChains& chains, int of_pass, std::uint32_t number)
       : rank(chains.rank), pass(of_pass), segment(number) {
-    tiles_of_run = run_of_classes(chains.rank, pass, chains.tiles);
+    tiles_of_run = run_of_classes(chains.rank, pass);
     classes_of_tile = blocks_of_pass(chains.rank, pass);
     first_block = first_block_of_pass(chains.rank, pass);
     const auto all = static_cast<std::uint32_t>(ceil_div(chains.tiles, tiles_of_run));
@@ -141,7 +216,16 @@ struct CodeBlocks {
     rounds = (count + 31) / 32;
     of_lane = lane < count ? (count - lane + 31) / 32 : 0;
   }
+  /// The lane's block of a round; block 0 if it has none.
+  __device__ std::uint32_t number(std::uint32_t round) const {
+    return round < of_lane ? numbers[std::uint64_t{round} * 32] : 0;
+  }
 };
+
+/// Whether a code is among those whose signs a lane may carry.
+__device__ inline bool has_small_sign(int code) {
+  return code != 0 && abs(code) <= most_small_code;
+}
 
 /// The segment that a warp of a block takes first, and how many are taken at once: successive ones
 /// go to different multiprocessors.
@@ -149,14 +233,15 @@ struct ChainWarps {
   dim3 blocks;
   unsigned threads;
 
-  /// Launch for frames of at most so many segments: a block a multiprocessor, or where there are
-  /// more frames, blocks as small as their segments allow, so that several fit.
-  ChainWarps(std::uint32_t segments, unsigned frames, unsigned multiprocessors)
+  /// Launch for frames of at most so many segments, with as many warps in a block: a block a
+  /// multiprocessor, or where there are more frames, blocks as small as their segments allow, so
+  /// that several fit.
+  ChainWarps(std::uint32_t segments, unsigned frames, unsigned multiprocessors, unsigned most_warps)
       : blocks(std::min(segments, std::max(multiprocessors / frames, 1U)), frames),
-        threads(32 * CellsPolicy::chain_warps) {
-    const auto needed = static_cast<unsigned>(ceil_div(segments, blocks.x));
-    if (frames > multiprocessors)
-      threads = 32 * std::clamp(needed, CellsPolicy::fewest_chain_warps, CellsPolicy::chain_warps);
+        threads(32 * most_warps) {
+    if (frames <= multiprocessors) return;
+    const auto wanted = static_cast<unsigned>(ceil_div(segments, 2 * blocks.x));
+    threads = 32 * std::min(std::max(wanted, CellsPolicy::fewest_chain_warps), most_warps);
   }
 
   __device__ static std::uint32_t first() { return threadIdx.x / 32 * gridDim.x + blockIdx.x; }

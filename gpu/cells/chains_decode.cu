@@ -11,10 +11,11 @@ namespace {
 constexpr int store_batch = 8;         ///< codes of a lane that are stored at once
 constexpr unsigned ring_words = 512;   ///< of 16 bits
 constexpr unsigned loaded_words = 64;  ///< at once
-constexpr int codes_of_top_up = 4;     ///< of up to 64 words each
+/// Steps of which each takes up to 32 words.
+constexpr int steps_of_top_up = 8;
 /// Words that must be there. Those that a step before may still read are not overwritten.
 constexpr unsigned enough_words = ring_words - loaded_words - 64;
-static_assert(codes_of_top_up * 64 <= enough_words);
+static_assert(steps_of_top_up * 32 <= enough_words && store_batch == steps_of_top_up);
 
 /// A part of a frame's bytes by words of 32 bits; reads none behind its end.
 class UnalignedWords {
@@ -72,7 +73,7 @@ class RingWords {
     __syncwarp();
   }
 
-  /// Makes sure of the words of `codes_of_top_up` codes.
+  /// Makes sure of the words of `steps_of_top_up` steps.
   __device__ void top_up() {
     CUSZI_NO_UNROLL
     while (have_ - at_ <= enough_words) {
@@ -129,197 +130,312 @@ struct SegmentBytes {
   }
 };
 
-/// Whether a segment has ended as it should: every lane in its first state, all words taken.
-__device__ bool ends_well(std::uint32_t state, std::uint32_t lanes, const RingWords& ring,
-                          const UnalignedWords& words) {
+/// Whether a segment has ended as it should: every lane in its first state but for so many lowest
+/// bits, all words taken.
+__device__ bool ends_well(std::uint32_t state, std::uint32_t carried, std::uint32_t lanes,
+                          const RingWords& ring, const UnalignedWords& words) {
   const std::uint32_t taken = ring.taken();
   const bool is_padded = taken % 2 != 0;
   const bool all_taken = (taken + 1) / 2 == words.count() - lanes;
   const bool is_zero = !is_padded || !all_taken || words[words.count() - 1] >> 16 == 0;
-  return __all_sync(~0U, state == lane_start) && all_taken && is_zero;
+  return __all_sync(~0U, state >> carried == lane_start >> carried) && all_taken && is_zero;
 }
 
-/// Takes a symbol of a lane's table out of its state.
-__device__ std::uint32_t take_symbol(const std::uint8_t* symbols, const std::uint32_t* shares,
-                                     bool on, std::uint32_t& state, RingWords& words) {
-  const std::uint32_t slot = state % table_probability_one;
-  const std::uint32_t symbol = symbols[slot];
-  const std::uint32_t share = shares[symbol];
-  const std::uint32_t next = without_symbol(state, {share & 0xFFFFU, share >> 16});
-  state = on ? next : state;
-  words.refill(state);
-  return symbol;
-}
+/// What the warps of a block share: tables, whose lookups tell the symbol and the next state at
+/// once, and a ring each.
+struct SharedChains {
+  static constexpr unsigned ring_size = ring_words / 2;
 
-/// Tables of a block's warps, copied to shared memory. A place more in each row, so that lanes find
-/// the same symbol of different tables in different banks.
-template <unsigned places>
-struct SharedTables {
-  std::uint8_t symbols[class_count][table_probability_one];
-  std::uint32_t shares[class_count][places + 1];
+  DecoderEntry entries[class_count][table_probability_one];
+  std::uint32_t rings[CellsPolicy::chain_warps][ring_size];  ///< of as many warps as there are
 
-  __device__ void load(const std::uint8_t* from_symbols, const std::uint32_t* from_shares) {
-    const auto* const from = reinterpret_cast<const uint4*>(from_symbols);
-    auto* const to = reinterpret_cast<uint4*>(&symbols[0][0]);
-#pragma unroll 8
-    for (unsigned i = threadIdx.x; i < sizeof symbols / 16; i += blockDim.x) to[i] = from[i];
-#pragma unroll 4
-    for (unsigned i = threadIdx.x; i < class_count * places; i += blockDim.x)
-      shares[i / places][i % places] = from_shares[i];
+  static std::size_t bytes(unsigned warps) {
+    return sizeof entries + warps * ring_size * sizeof(std::uint32_t);
+  }
+  /// As many warps of a block as wanted, or as its shared memory has rings for.
+  static unsigned warps(const Device& device, unsigned wanted) {
+    constexpr std::size_t others = 1024;  // tasks
+    const std::size_t left =
+        device.shared_bytes - std::min<std::size_t>(device.shared_bytes, bytes(0) + others);
+    return std::clamp(static_cast<unsigned>(left / (bytes(1) - bytes(0))), 1U, wanted);
+  }
+
+  __device__ std::uint32_t* own_ring() { return rings[threadIdx.x / 32]; }
+  /// Whether tokens of a class have raw bits: the last of a table stands in its last places.
+  __device__ bool has_raw_bits(std::uint32_t kind) const {
+    return entries[kind][table_probability_one - 1].is_large();
+  }
+
+  /// Makes the entries of all tables, a warp a table. By all threads of a block, which wait.
+  template <class EntryOf>
+  __device__ void fill(const SymbolTable* tables, const EntryOf& entry_of) {
+    for (unsigned number = threadIdx.x / 32; number < class_count; number += blockDim.x / 32)
+      fill_table(tables[number].frequencies, own_ring(), entries[number], entry_of);
     __syncthreads();
-  }
-};
-
-/// The classes of a tile that contexts of a pass follow from: those of the pass before, which lie
-/// within 16 bytes.
-class CoarseClasses {
- public:
-  __device__ explicit CoarseClasses(const ClassRuns& runs)
-      : first_(runs.pass == 0 ? 0 : first_block_of_pass(runs.rank, runs.pass - 1) / 16 * 16) {}
-
-  __device__ void load(const std::uint8_t* tile) {
-    const uint4 loaded = *reinterpret_cast<const uint4*>(tile + first_);
-    words_[0] = loaded.x;
-    words_[1] = loaded.y;
-    words_[2] = loaded.z;
-    words_[3] = loaded.w;
-  }
-  __device__ std::uint32_t operator[](std::uint32_t block) const {
-    const std::uint32_t at = block - first_;
-    const std::uint32_t low = at / 4 % 2 == 0 ? words_[0] : words_[1];
-    const std::uint32_t high = at / 4 % 2 == 0 ? words_[2] : words_[3];
-    return (at < 8 ? low : high) >> (at % 4 * 8) & 0xFFU;
   }
 
  private:
-  std::uint32_t first_;
-  std::uint32_t words_[4] = {};
+  /// A table without frequencies, that of class 0, is certain of 0. `first` has room for the sums
+  /// of frequencies.
+  template <class EntryOf>
+  __device__ static void fill_table(const std::uint16_t* frequencies, std::uint32_t* first,
+                                    DecoderEntry* entries, const EntryOf& entry_of) {
+    static_assert(token_places + 1 <= ring_size);
+    const unsigned lane = threadIdx.x % 32;
+    const std::uint32_t even = frequencies[2 * lane];
+    const std::uint32_t pair = even + frequencies[2 * lane + 1];
+    std::uint32_t sum = pair;
+    for (unsigned reach = 1; reach < 32; reach *= 2) {
+      const std::uint32_t before = __shfl_up_sync(~0U, sum, reach);
+      if (lane >= reach) sum += before;
+    }
+    first[2 * lane] = sum - pair;
+    first[2 * lane + 1] = sum - pair + even;
+    if (lane == 31) first[token_places] = sum;
+    __syncwarp();
+    const bool is_table = first[token_places] == table_probability_one;
+#pragma unroll 4
+    for (unsigned slot = lane; slot < table_probability_one; slot += 32) {
+      unsigned symbol = 0;
+      CUSZI_UNROLL
+      for (unsigned step = token_places / 2; step > 0; step /= 2)
+        if (first[symbol + step] <= slot) symbol += step;
+      const std::uint32_t frequency = first[symbol + 1] - first[symbol];
+      entries[slot] = is_table ? entry_of(symbol, frequency, slot - first[symbol])
+                               : DecoderEntry::of(0, false, table_probability_one, slot);
+    }
+    __syncwarp();
+  }
 };
 
-/// Decodes the classes of a lane's run of tiles, in step with the other lanes.
+/// Takes a class of a lane, unless it is off.
+__device__ std::uint32_t take_class(const DecoderEntry* table, bool on, std::uint32_t& state,
+                                    RingWords& ring) {
+  const DecoderEntry entry = table[state % table_probability_one];
+  state = on ? entry.next(state) : state;
+  ring.refill(state);
+  return entry.symbol();
+}
+
+/// Decodes the classes of a lane's run of tiles, in step with the other lanes: box by box, so that
+/// all blocks of a box find the classes that they follow from in registers.
+template <unsigned classes>
 __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
-                             const SharedParents& parents, const SharedTables<class_places>& tables,
-                             std::uint32_t& state, RingWords& ring) {
+                             const SharedChains& shared, std::uint32_t& state, RingWords& ring) {
+  static_assert(classes <= steps_of_top_up);
+  const ClassBoxes boxes(runs.rank, runs.pass);
   std::uint8_t* row = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
-  CoarseClasses coarse(runs);
-  CoarseClasses next(runs);
-  const std::uint32_t loaded = runs.pass == 0 ? 0 : runs.tiles;
-  if (loaded > 0) next.load(row);
+  const bool has_parents = runs.pass > 0;
+  std::uint64_t next = has_parents && runs.tiles > 0 ? boxes.load_parents(row, 0) : 0;
   std::uint32_t last = 0;
   CUSZI_NO_UNROLL
   for (std::uint32_t tile = 0; tile < runs.tiles_of_run; ++tile, row += tile_blocks) {
     const bool on = tile < runs.tiles;
-    coarse = next;
-    if (tile + 1 < loaded) next.load(row + tile_blocks);
     CUSZI_NO_UNROLL
-    for (std::uint32_t i = 0; i < runs.classes_of_tile; ++i) {
+    for (std::uint32_t box = 0; box < boxes.boxes(); ++box) {
+      const std::uint64_t parents = next;
+      const bool ends = box + 1 == boxes.boxes();
+      if (has_parents && tile + (ends ? 1 : 0) < runs.tiles)
+        next = boxes.load_parents(ends ? row + tile_blocks : row, ends ? 0 : box + 1);
+      std::uint8_t* const out = row + boxes.first_block + box * classes;
       ring.top_up();
-      const std::uint32_t block = runs.first_block + i;
-      const std::uint32_t parent = coarse[parents.parent[block]];
-      const bool follows = i > 0 && parents.before[block] + 1U == block;
-      const std::uint32_t context = runs.pass == 0 || !on ? last
-                                    : follows             ? (last + parent + 1) / 2
-                                                          : parent;
-      last = take_symbol(tables.symbols[context], tables.shares[context], on, state, ring);
-      if (on) row[block] = static_cast<std::uint8_t>(last);
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < classes; ++i) {
+        const auto parent = static_cast<std::uint32_t>(parents >> 8 * i) & 0xFFU;
+        const std::uint32_t context = has_parents ? context_in_box(i, last, parent) : last;
+        last = take_class(shared.entries[context], on, state, ring);
+        if (on) out[i] = static_cast<std::uint8_t>(last);
+      }
     }
   }
 }
 
-/// A warp a segment of the classes of a pass.
-template <class Frames>
-__global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
-    decode_classes_of_pass(const __grid_constant__ Frames frames, int pass) {
-  __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
-  unsigned unused;
-  const ChainDecodeTask& task = frames.find(room, unused);
-  extern __shared__ uint4 table_memory[];
-  auto& tables = *reinterpret_cast<SharedTables<class_places>*>(table_memory);
-  __shared__ std::uint32_t rings[CellsPolicy::class_warps][ring_words / 2];
-  __shared__ SharedParents parents;
-  parents.fill(task.chains.rank);
-  tables.load(task.class_symbols, task.class_shares);
+/// Waits until the segment of the pass before is done that has the parents of this one's blocks.
+/// Blocks number themselves as they start, so that it has a warp already.
+__device__ void wait_for_parents(const ChainDecodeTask& task, const ClassRuns& runs) {
+  if (runs.pass == 0) return;
+  const PassSegments& before = task.chains.segments[runs.pass - 1];
+  if (before.of_classes == 0) return;
+  const std::uint32_t number =
+      runs.segment * runs.tiles_of_run / run_of_classes(runs.rank, runs.pass - 1);
+  if (threadIdx.x % 32 == 0) {
+    volatile const std::uint32_t* const is_done = task.done + before.first + number;
+    while (*is_done == 0) __nanosleep(100);
+  }
+  __threadfence();
+  __syncwarp();
+}
+
+__device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRuns& runs,
+                                     SharedChains& shared) {
   const CellsChains& chains = task.chains;
-  const std::uint32_t number = blockIdx.x * CellsPolicy::class_warps + threadIdx.x / 32;
-  if (number >= chains.segments[pass].of_classes) return;
-  const ClassRuns runs(chains, pass, number);
-  const PassSegments& segments = chains.segments[pass];
-  const SegmentBytes bytes(task, number, segments.first, segments.of_classes,
-                           task.bytes[pass].classes, task.bytes[pass].class_bytes, runs.lanes);
+  const PassSegments& segments = chains.segments[runs.pass];
+  const SegmentBytes bytes(task, runs.segment, segments.first, segments.of_classes,
+                           task.bytes[runs.pass].classes, task.bytes[runs.pass].class_bytes,
+                           runs.lanes);
   const unsigned lane = threadIdx.x % 32;
   if (!bytes.is_good) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
-  RingWords ring(words, runs.lanes, rings[threadIdx.x / 32]);
+  RingWords ring(words, runs.lanes, shared.own_ring());
   std::uint32_t state = lane < runs.lanes ? words[lane] : lane_start;
-  take_classes(chains, runs, parents, tables, state, ring);
-  if (!ends_well(state, runs.lanes, ring, words) && lane == 0)
+  wait_for_parents(task, runs);
+  if (runs.pass == 0 || runs.rank == 1) {
+    take_classes<1>(chains, runs, shared, state, ring);
+  } else if (runs.rank == 2) {
+    take_classes<3>(chains, runs, shared, state, ring);
+  } else {
+    take_classes<7>(chains, runs, shared, state, ring);
+  }
+  if (!ends_well(state, 0, runs.lanes, ring, words) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
 }
 
-/// A code of a lane, 0 unless it has one.
-template <bool may_be_large>
-__device__ int take_code(const std::uint8_t* symbols, const std::uint32_t* shares, bool on,
-                         std::uint32_t& state, RingWords& ring) {
-  const std::uint32_t token = take_symbol(symbols, shares, on, state, ring);
-  int code = on ? code_of_small_token(token) : 0;
-  if constexpr (may_be_large) {
-    const bool is_large = on && token >= small_tokens;
-    if (__any_sync(~0U, is_large)) {
-      if (is_large) {
-        const std::uint32_t bits = raw_bits_of_code_token(token);
-        code = code_of_token(token, state & ((1U << bits) - 1));
-        state >>= bits;
-      }
-      ring.refill(state);
-    }
-  }
-  return code;
+/// A warp a segment of classes, in the order of passes. One that needs the classes of another waits
+/// for it: a launch a pass would wait for all.
+template <class Frames>
+__global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
+    decode_classes_of_frame(const __grid_constant__ Frames frames) {
+  __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
+  unsigned unused;
+  const ChainDecodeTask& task = frames.find(room, unused);
+  extern __shared__ uint4 shared_memory[];
+  auto& shared = *reinterpret_cast<SharedChains*>(shared_memory);
+  __shared__ std::uint32_t block;
+  if (threadIdx.x == 0) block = atomicAdd(task.next_block, 1U);
+  shared.fill(task.tables->classes,
+              [](unsigned symbol, std::uint32_t frequency, std::uint32_t place) {
+                return DecoderEntry::of(symbol, false, frequency, place);
+              });
+  const CellsChains& chains = task.chains;
+  std::uint32_t number = block * (blockDim.x / 32) + threadIdx.x / 32;
+  int pass = 0;
+  if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; }))
+    return;
+  decode_class_segment(task, ClassRuns(chains, pass, number), shared);
+  __threadfence();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    *static_cast<volatile std::uint32_t*>(task.done + chains.segments[pass].first + number) = 1;
 }
 
-/// The codes of a block of every lane, of which those with a bit are coded; others are 0.
-template <bool may_be_large>
-__device__ void take_block(const std::uint8_t* symbols, const std::uint32_t* shares, bool on,
-                           std::uint64_t coded, std::uint32_t& state, RingWords& ring, uint4* out) {
+/// Takes the raw bits of those lanes whose tokens have some.
+__device__ void take_raw_bits(const DecoderEntry& entry, int& code, std::uint32_t& state,
+                              RingWords& ring) {
+  if (!__any_sync(~0U, entry.is_large())) return;
+  if (entry.is_large()) {
+    const std::uint32_t token = entry.symbol() + small_tokens;
+    const std::uint32_t bits = raw_bits_of_code_token(token);
+    code = code_of_token(token, state & ((1U << bits) - 1));
+    state >>= bits;
+  }
+  ring.refill(state);
+}
+
+/// Which codes of a round need more than a lookup.
+enum class RoundKind {
+  plain,    ///< none
+  carried,  ///< those whose signs lanes carry, which come out positive
+  any,      ///< also some that are not coded, or have raw bits
+};
+
+/// The codes of a block of every lane. `coded` tells those that are coded; others are taken from
+/// the table `none`, which is certain of 0. `carried` counts codes whose signs a lane carries.
+template <RoundKind kind>
+__device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, std::uint64_t coded,
+                           std::uint32_t& state, std::uint32_t& carried, RingWords& ring, bool on,
+                           uint4* out) {
+  constexpr bool is_any = kind == RoundKind::any;
+  constexpr int codes_of_top_up = is_any ? steps_of_top_up / 2 : steps_of_top_up;
   CUSZI_NO_UNROLL
   for (int i = 0; i < cell_block_codes / store_batch; ++i) {
     const auto own = static_cast<unsigned>(coded >> (i * store_batch));
+    const auto take = [&](int k) {
+      const bool is_coded = !is_any || (own >> k & 1) != 0;
+      const DecoderEntry entry = (is_coded ? table : none)[state % table_probability_one];
+      int code = entry.code();
+      std::uint32_t next = entry.next(state);
+      if constexpr (kind != RoundKind::plain) {
+        const bool is_small = !is_any || !entry.is_large();
+        if (is_small && code != 0 && carried < most_carried_signs) {
+          next = entry.next_of_pair(state);
+          code = abs(code);
+          ++carried;
+        }
+      }
+      state = next;
+      ring.refill(state);
+      if constexpr (is_any) take_raw_bits(entry, code, state, ring);
+      return static_cast<unsigned>(code);
+    };
     std::uint32_t pairs[store_batch / 2];
     CUSZI_UNROLL
     for (int j = 0; j < store_batch / 2; ++j) {
-      if (j % (codes_of_top_up / 2) == 0) ring.top_up();
-      const auto take = [&](int k) {
-        return take_code<may_be_large>(symbols, shares, (own >> k & 1) != 0, state, ring);
-      };
-      const int low = take(2 * j);
-      const int high = take(2 * j + 1);
-      pairs[j] = __byte_perm(static_cast<unsigned>(low), static_cast<unsigned>(high), 0x5410);
+      if (2 * j % codes_of_top_up == 0) ring.top_up();
+      const unsigned low = take(2 * j);
+      const unsigned high = take(2 * j + 1);
+      pairs[j] = __byte_perm(low, high, 0x5410);
     }
     if (on) out[i] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
   }
 }
 
-/// What the warps of a block share.
-struct SharedCodes {
-  SharedTables<token_places> tables;
-  std::uint32_t rings[CellsPolicy::chain_warps][ring_words / 2];
-  bool has_large[class_count];  ///< tokens with raw bits
+/// The signs that a lane carries and has not given to its codes.
+struct CarriedSigns {
+  std::uint32_t bits;
+  std::uint32_t left;
 
-  __device__ void load(const ChainDecodeTask& task) {
-    if (threadIdx.x < class_count) has_large[threadIdx.x] = false;
-    tables.load(task.code_symbols, task.code_shares);
-    for (unsigned i = threadIdx.x; i < class_count * token_places; i += blockDim.x)
-      if (i % token_places >= small_tokens &&
-          (tables.shares[i / token_places][i % token_places] & 0xFFFFU) != 0)
-        has_large[i / token_places] = true;
-    __syncthreads();
+  __device__ void give(uint4& eight_codes) {
+    std::uint32_t* const pairs[] = {&eight_codes.x, &eight_codes.y, &eight_codes.z, &eight_codes.w};
+    CUSZI_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      std::uint32_t& pair = *pairs[i / 2];
+      const int code = static_cast<std::int16_t>(pair >> (i % 2 * 16));
+      if (left == 0 || !has_small_sign(code)) continue;
+      if ((bits & 1) != 0)
+        pair = __byte_perm(pair, static_cast<unsigned>(-code), i % 2 == 0 ? 0x3254 : 0x5410);
+      bits >>= 1;
+      --left;
+    }
   }
 };
 
+/// Gives the first codes of a lane their signs.
+__device__ void give_signs(const CellsChains& chains, const CodeBlocks& blocks,
+                           CarriedSigns signs) {
+  constexpr int batch = 4;
+  CUSZI_NO_UNROLL
+  for (std::uint32_t round = 0; round < blocks.of_lane && signs.left > 0; ++round) {
+    auto* const codes = reinterpret_cast<uint4*>(
+        chains.codes + std::uint64_t{blocks.number(round)} * cell_block_codes);
+    CUSZI_NO_UNROLL
+    for (int first = 0; first < cell_block_codes / 8 && signs.left > 0; first += batch) {
+      uint4 some[batch];
+      CUSZI_UNROLL
+      for (int i = 0; i < batch; ++i) some[i] = codes[first + i];
+      CUSZI_UNROLL
+      for (int i = 0; i < batch; ++i) {
+        signs.give(some[i]);
+        codes[first + i] = some[i];
+      }
+    }
+  }
+}
+
+/// The block of a lane in a round.
+struct LaneBlock {
+  std::uint32_t number;
+  std::uint32_t kind;
+  std::uint64_t coded;
+
+  __device__ LaneBlock(const CellsChains& chains, std::uint32_t block)
+      : number(block), kind(chains.classes[block]), coded(chains.coded_of(block)) {}
+};
+
 /// Decodes segment `number` of those of codes, by a warp. Returns whether there is one.
-__device__ bool decode_segment(const ChainDecodeTask& task, SharedCodes& shared,
+__device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared,
                                std::uint32_t number) {
   const CellsChains& chains = task.chains;
   int pass = 0;
@@ -340,34 +456,34 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedCodes& shared,
   }
   const UnalignedWords words(bytes.begin, bytes.words);
   __syncwarp();  // the segment before has been read
-  RingWords ring(words, blocks.lanes, shared.rings[threadIdx.x / 32]);
+  RingWords ring(words, blocks.lanes, shared.own_ring());
   std::uint32_t state = lane < blocks.lanes ? words[lane] : lane_start;
-  const auto block_of = [&](std::uint32_t round) {
-    return round < blocks.of_lane ? blocks.numbers[round * 32] : 0;
-  };
-  std::uint32_t next = block_of(0);
-  std::uint32_t next_kind = chains.classes[next];
-  std::uint64_t next_coded = chains.coded_of(next);
+  std::uint32_t carried = 0;
+  // What a round needs is loaded in the one before, its block's number two before.
+  LaneBlock next(chains, blocks.number(0));
+  std::uint32_t after = blocks.number(1);
   CUSZI_NO_UNROLL
   for (std::uint32_t round = 0; round < blocks.rounds; ++round) {
     const bool on = round < blocks.of_lane;
-    const std::uint32_t block = next;
-    const std::uint32_t kind = on ? next_kind : 0;
-    const std::uint64_t coded = on ? next_coded : 0;
-    next = block_of(round + 1);
-    next_kind = chains.classes[next];
-    next_coded = chains.coded_of(next);
+    const LaneBlock own = next;
+    next = LaneBlock(chains, after);
+    after = blocks.number(round + 2);
+    const std::uint32_t kind = on ? own.kind : 0;
     auto* const out =
-        reinterpret_cast<uint4*>(chains.codes + std::uint64_t{block} * cell_block_codes);
-    const std::uint8_t* const symbols = shared.tables.symbols[kind];
-    const std::uint32_t* const shares = shared.tables.shares[kind];
-    if (__any_sync(~0U, on && shared.has_large[kind])) {
-      take_block<true>(symbols, shares, on, coded, state, ring, out);
+        reinterpret_cast<uint4*>(chains.codes + std::uint64_t{own.number} * cell_block_codes);
+    const DecoderEntry* const table = shared.entries[kind];
+    const DecoderEntry* const none = shared.entries[0];
+    const bool is_regular = !on || (!shared.has_raw_bits(kind) && ~own.coded == 0);
+    if (!__all_sync(~0U, is_regular)) {
+      take_block<RoundKind::any>(table, none, own.coded, state, carried, ring, on, out);
+    } else if (__any_sync(~0U, on && carried < most_carried_signs)) {
+      take_block<RoundKind::carried>(table, none, own.coded, state, carried, ring, on, out);
     } else {
-      take_block<false>(symbols, shares, on, coded, state, ring, out);
+      take_block<RoundKind::plain>(table, none, own.coded, state, carried, ring, on, out);
     }
   }
-  if (!ends_well(state, blocks.lanes, ring, words) && lane == 0)
+  give_signs(chains, blocks, {state - lane_start, carried});
+  if (!ends_well(state, carried, blocks.lanes, ring, words) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
   return true;
 }
@@ -378,9 +494,9 @@ __global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
   __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
   unsigned unused;
   const ChainDecodeTask& task = frames.find(room, unused);
-  extern __shared__ uint4 table_memory[];
-  auto& shared = *reinterpret_cast<SharedCodes*>(table_memory);
-  shared.load(task);
+  extern __shared__ uint4 shared_memory[];
+  auto& shared = *reinterpret_cast<SharedChains*>(shared_memory);
+  shared.fill(task.tables->codes, DecoderEntry::of_token);
   std::uint32_t number = ChainWarps::first();
   while (decode_segment(task, shared, number)) number += ChainWarps::step();
 }
@@ -393,40 +509,45 @@ void allow_shared(Kernel* kernel, std::size_t bytes) {
         "allow shared memory");
 }
 
-}  // namespace
-
-void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
-  constexpr std::size_t shared = sizeof(SharedTables<class_places>);
-  const int passes = frames.list().front().chains.passes;
-  frames.visit([&]<class Frames>(const Frames& tasks) {
-    allow_shared(decode_classes_of_pass<Frames>, shared);
-    for (int pass = 0; pass < passes; ++pass) {
-      std::uint32_t segments = 0;
-      for (const ChainDecodeTask& task : frames.list())
-        segments = std::max(segments, task.chains.segments[pass].of_classes);
-      if (segments == 0) continue;
-      const dim3 blocks(blocks_for(segments, CellsPolicy::class_warps), frames.count());
-      decode_classes_of_pass<Frames>
-          <<<blocks, 32 * CellsPolicy::class_warps, shared, gpu.stream()>>>(tasks, pass);
-      check_launch("decode_classes_of_pass");
-    }
-  });
-}
-
-void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
+/// The most segments that a frame has in all passes.
+template <class CountOf>
+std::uint32_t most_segments(const ChainDecodeTasks& frames, const CountOf& count_of) {
   std::uint32_t most = 0;
   for (const ChainDecodeTask& task : frames.list()) {
     std::uint32_t segments = 0;
     for (int pass = 0; pass < task.chains.passes; ++pass)
-      segments += task.chains.segments[pass].of_codes;
+      segments += count_of(task.chains.segments[pass]);
     most = std::max(most, segments);
   }
+  return most;
+}
+
+}  // namespace
+
+void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
+  const std::uint32_t most =
+      most_segments(frames, [](const PassSegments& pass) { return pass.of_classes; });
   if (most == 0) return;
-  const ChainWarps warps(most, frames.count(), gpu.device().multiprocessors);
+  const unsigned warps = SharedChains::warps(gpu.device(), CellsPolicy::class_warps);
+  const dim3 blocks(blocks_for(most, warps), frames.count());
+  const std::size_t shared = SharedChains::bytes(warps);
   frames.visit([&]<class Frames>(const Frames& tasks) {
-    allow_shared(decode_codes_of_frame<Frames>, sizeof(SharedCodes));
-    decode_codes_of_frame<Frames>
-        <<<warps.blocks, warps.threads, sizeof(SharedCodes), gpu.stream()>>>(tasks);
+    allow_shared(decode_classes_of_frame<Frames>, shared);
+    decode_classes_of_frame<Frames><<<blocks, 32 * warps, shared, gpu.stream()>>>(tasks);
+  });
+  check_launch("decode_classes_of_frame");
+}
+
+void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
+  const std::uint32_t most =
+      most_segments(frames, [](const PassSegments& pass) { return pass.of_codes; });
+  if (most == 0) return;
+  const ChainWarps warps(most, frames.count(), gpu.device().multiprocessors,
+                         SharedChains::warps(gpu.device(), CellsPolicy::chain_warps));
+  const std::size_t shared = SharedChains::bytes(warps.threads / 32);
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    allow_shared(decode_codes_of_frame<Frames>, shared);
+    decode_codes_of_frame<Frames><<<warps.blocks, warps.threads, shared, gpu.stream()>>>(tasks);
   });
   check_launch("decode_codes_of_frame");
 }

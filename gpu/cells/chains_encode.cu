@@ -6,11 +6,8 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
-constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
+constexpr int load_batch = 16;                        ///< codes of a lane that are loaded at once
 static_assert(spare_segment_words == load_batch * largest_step_words);
-constexpr unsigned class_batch = 8;  ///< classes of a lane likewise
-static_assert(load_batch == 8);      // codes of a uint4
-static_assert(class_batch % 2 == 0 && most_run_classes % class_batch == 0);
 
 /// The words of a segment, which come out backwards.
 class SegmentWords {
@@ -67,27 +64,106 @@ __device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* sha
   share = shares[place_of_token(token.token)];
 }
 
-/// Puts those codes of a lane that are coded, backwards: bit i of `coded` is set for code i.
-__device__ void put_batch(const uint4& codes, unsigned coded, const PackedCellShare* shares,
-                          std::uint32_t& state, SegmentWords& words) {
-  const std::uint32_t pairs[load_batch / 2] = {codes.x, codes.y, codes.z, codes.w};
-  const unsigned large = large_codes(codes) & coded;
-  const unsigned any_large = __reduce_or_sync(~0U, large);
-  PackedCellShare found[load_batch];
+/// Puts those of eight codes of a lane that are coded, backwards: bit i of `coded` is set for
+/// code i. Signs of codes before `carried_end` are carried.
+template <bool may_be_large, bool may_be_carried>
+__device__ void put_codes(const std::uint32_t (&pairs)[4], unsigned coded, unsigned large,
+                          int carried_end, const PackedCellShare* shares, std::uint32_t& state,
+                          SegmentWords& words) {
+  const auto code_at = [&](int i) {
+    return int{static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16))};
+  };
+  PackedCellShare found[8];
   CUSZI_UNROLL
-  for (int i = 0; i < load_batch; ++i) {
-    found[i] = shares[(pairs[i / 2] >> (i % 2 * 16)) % small_places];
+  for (int i = 0; i < 8; ++i) {
+    const int code = code_at(i);
+    if (may_be_carried && i < carried_end && has_small_sign(code)) {
+      found[i] = shares[abs(code)].of_pair();
+    } else {
+      found[i] = shares[static_cast<unsigned>(code) % small_places];
+    }
     if ((coded >> i & 1) == 0) found[i] = {};
   }
   CUSZI_UNROLL
-  for (int i = load_batch; i-- > 0;) {
-    if ((any_large >> i & 1) != 0) {  // of some lane
-      const auto code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
-      put_raw_bits(code, (large >> i & 1) != 0, shares, found[i], state, words);
+  for (int i = 8; i-- > 0;) {
+    if constexpr (may_be_large) {
+      const bool is_large = (large >> i & 1) != 0;
+      if (__any_sync(~0U, is_large))
+        put_raw_bits(code_at(i), is_large, shares, found[i], state, words);
     }
     put_symbol(found[i], state, words);
   }
 }
+__device__ void put_codes(const uint4& codes, unsigned coded, int carried_end,
+                          const PackedCellShare* shares, std::uint32_t& state,
+                          SegmentWords& words) {
+  const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
+  const unsigned large = large_codes(codes) & coded;
+  if (__any_sync(~0U, large != 0)) {
+    put_codes<true, true>(pairs, coded, large, carried_end, shares, state, words);
+  } else if (__any_sync(~0U, carried_end > 0)) {
+    put_codes<false, true>(pairs, coded, large, carried_end, shares, state, words);
+  } else {
+    put_codes<false, false>(pairs, coded, large, carried_end, shares, state, words);
+  }
+}
+
+/// Codes of a lane that are loaded together, well before they are put: a sector of memory.
+struct LoadedCodes {
+  uint4 low;
+  uint4 high;
+
+  __device__ LoadedCodes(const CellsChains& chains, std::uint32_t block, int first) {
+    const auto* const from = reinterpret_cast<const uint4*>(
+        chains.codes + std::uint64_t{block} * cell_block_codes + first);
+    low = __ldg(from);
+    high = __ldg(from + 1);
+  }
+};
+
+/// The signs that a lane carries.
+class CarriedSigns {
+ public:
+  /// Those of the first small codes of a lane that are not 0.
+  __device__ CarriedSigns(const CellsChains& chains, const CodeBlocks& blocks) {
+    CUSZI_NO_UNROLL
+    for (std::uint32_t round = 0; round < blocks.of_lane && !is_full(); ++round) {
+      const std::uint32_t block = blocks.number(round);
+      CUSZI_NO_UNROLL
+      for (int first = 0; first < cell_block_codes && !is_full(); first += 2 * load_batch) {
+        const LoadedCodes low(chains, block, first);
+        const LoadedCodes high(chains, block, first + load_batch);
+        const int before = static_cast<int>(round) * cell_block_codes + first;
+        add(low.low, before);
+        add(low.high, before + 8);
+        add(high.low, before + 16);
+        add(high.high, before + 24);
+      }
+    }
+  }
+
+  __device__ std::uint32_t bits() const { return bits_; }
+  /// How many codes of the lane have all that are carried.
+  __device__ int end() const { return end_; }
+
+ private:
+  __device__ bool is_full() const { return count_ == most_carried_signs; }
+  __device__ void add(const uint4& eight_codes, int before) {
+    const std::uint32_t pairs[] = {eight_codes.x, eight_codes.y, eight_codes.z, eight_codes.w};
+    CUSZI_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      const int code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
+      if (is_full() || !has_small_sign(code)) continue;
+      bits_ |= (code < 0 ? 1U : 0U) << count_;
+      ++count_;
+      end_ = before + i + 1;
+    }
+  }
+
+  std::uint32_t bits_ = 0;
+  std::uint32_t count_ = 0;
+  int end_ = 0;
+};
 
 __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
                                std::uint32_t lanes, std::uint32_t state, const std::uint16_t* end,
@@ -105,7 +181,6 @@ __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
 struct SharedShares {
   PackedCellShare codes[class_count][token_places + 1];
   PackedCellShare classes[class_count][class_places + 1];
-  SharedParents parents;
 
   /// By all threads of a block, which wait.
   __device__ void load(const ChainEncodeTask& task) {
@@ -114,7 +189,7 @@ struct SharedShares {
         codes[i / token_places][place_of_token(i % token_places)] = task.code_shares[i];
     for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
       classes[i / class_places][i % class_places] = task.class_shares[i];
-    parents.fill(task.chains.rank);
+    __syncthreads();
   }
 };
 
@@ -138,38 +213,73 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
   std::uint16_t* const end =
       begin + (in_segment * cell_block_codes * task.room + spare_segment_words);
   SegmentWords words(end);
-  std::uint32_t state = lane_start;
-  const auto load = [&](std::uint32_t block, int first) {
-    return __ldg(reinterpret_cast<const uint4*>(chains.codes +
-                                                std::uint64_t{block} * cell_block_codes + first));
-  };
-  std::uint32_t block =
-      blocks.of_lane == blocks.rounds ? blocks.numbers[(blocks.rounds - 1) * 32] : 0;
-  uint4 next = load(block, cell_block_codes - load_batch);
+  const CarriedSigns signs(chains, blocks);
+  std::uint32_t state = lane_start + signs.bits();
+  constexpr int last = cell_block_codes - load_batch;
+  // What a round needs is loaded in the one before, its block's number two before.
+  std::uint32_t block = blocks.number(blocks.rounds - 1);
+  std::uint32_t before = blocks.rounds > 1 ? blocks.number(blocks.rounds - 2) : 0;
+  LoadedCodes next(chains, block, last);
   std::uint64_t next_coded = chains.coded_of(block);
+  std::uint32_t next_kind = chains.classes[block];
   CUSZI_NO_UNROLL
   for (std::uint32_t round = blocks.rounds; round-- > 0;) {
-    const bool on = round < blocks.of_lane;
-    const std::uint64_t coded = on ? next_coded : 0;
-    const PackedCellShare* const own = shared.codes[chains.classes[block]];
-    const std::uint32_t before =
-        round > 0 && round - 1 < blocks.of_lane ? blocks.numbers[(round - 1) * 32] : 0;
+    const std::uint64_t coded = round < blocks.of_lane ? next_coded : 0;
+    const PackedCellShare* const own = shared.codes[next_kind];
     next_coded = chains.coded_of(before);
+    next_kind = chains.classes[before];
+    const std::uint32_t after = round > 1 ? blocks.number(round - 2) : 0;
     CUSZI_NO_UNROLL
-    for (int first = cell_block_codes - load_batch; first >= 0; first -= load_batch) {
-      const uint4 codes = next;
-      next =
-          first > 0 ? load(block, first - load_batch) : load(before, cell_block_codes - load_batch);
+    for (int first = last; first >= 0; first -= load_batch) {
+      const LoadedCodes codes = next;
+      next = first > 0 ? LoadedCodes(chains, block, first - load_batch)
+                       : LoadedCodes(chains, before, last);
       if (words.begin() - begin < load_batch * static_cast<int>(largest_step_words)) {
         if (threadIdx.x % 32 == 0) *task.has_overflown = 1;
         return true;
       }
-      put_batch(codes, static_cast<unsigned>(coded >> first), own, state, words);
+      const auto coded_now = static_cast<unsigned>(coded >> first);
+      const int carried_end = signs.end() - static_cast<int>(round) * cell_block_codes - first;
+      put_codes(codes.high, coded_now >> 8, carried_end - 8, own, state, words);
+      put_codes(codes.low, coded_now, carried_end, own, state, words);
     }
     block = before;
+    before = after;
   }
   finish_segment(task, entry, blocks.lanes, state, end, words);
   return true;
+}
+
+/// Puts the classes of a lane's run of tiles, backwards, in step with the other lanes.
+template <unsigned classes>
+__device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
+                            const SharedShares& shared, std::uint32_t& state, SegmentWords& words) {
+  const ClassBoxes boxes(runs.rank, runs.pass);
+  const std::uint8_t* const rows = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
+  const auto load = [&](std::uint32_t i) {  // i: of the boxes of the run
+    const std::uint32_t tile = i >> boxes.log2_boxes;
+    return tile < runs.tiles
+               ? LoadedBox(boxes, rows + tile * tile_blocks, tile == 0, i % boxes.boxes())
+               : LoadedBox();
+  };
+  std::uint32_t left = runs.tiles_of_run * boxes.boxes();
+  LoadedBox next = load(left - 1);
+  CUSZI_NO_UNROLL
+  while (left-- > 0) {
+    const LoadedBox now = next;
+    if (left > 0) next = load(left - 1);
+    const bool on = left >> boxes.log2_boxes < runs.tiles;
+    PackedCellShare found[classes];
+    std::uint32_t before = 0;
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < classes; ++i) {
+      found[i] = shared.classes[context_in_box(i, before, now.parent(i))][now.kind(i)];
+      if (!on) found[i] = {};
+      before = now.kind(i);
+    }
+    CUSZI_UNROLL
+    for (unsigned i = classes; i-- > 0;) put_symbol(found[i], state, words);
+  }
 }
 
 /// Codes segment `number` of those of classes, by a warp.
@@ -182,43 +292,19 @@ __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedSh
   const ClassRuns runs(chains, pass, number);
   SegmentWords words(end);
   std::uint32_t state = lane_start;
-  std::uint32_t tile = runs.tiles_of_run;
-  std::uint32_t block = 0;  // counted from that of the pass, backwards
-  const auto look_up = [&] {
-    if (block == 0) {
-      block = runs.classes_of_tile;
-      --tile;
-    }
-    --block;
-    if (tile >= runs.tiles) return PackedCellShare{};
-    const std::uint8_t* const row =
-        chains.classes + (std::uint64_t{runs.first_tile} + tile) * tile_blocks;
-    const std::uint32_t number_in_tile = runs.first_block + block;
-    return shared
-        .classes[shared.parents.context(row, number_in_tile, tile == 0)][row[number_in_tile]];
-  };
-  PackedCellShare next[class_batch];
-  const auto look_ahead = [&] {
-    CUSZI_UNROLL
-    for (PackedCellShare& share : next) share = look_up();
-  };
-  look_ahead();
-  CUSZI_NO_UNROLL
-  for (std::uint32_t left = runs.tiles_of_run * runs.classes_of_tile; left > 0;) {
-    PackedCellShare now[class_batch];
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < class_batch; ++i) now[i] = next[i];
-    left -= class_batch;
-    if (left > 0) look_ahead();
-    CUSZI_UNROLL
-    for (const PackedCellShare& share : now) put_symbol(share, state, words);
+  if (pass == 0 || runs.rank == 1) {
+    put_classes<1>(chains, runs, shared, state, words);
+  } else if (runs.rank == 2) {
+    put_classes<3>(chains, runs, shared, state, words);
+  } else {
+    put_classes<7>(chains, runs, shared, state, words);
   }
   finish_segment(task, chains.segments[pass].first + number, runs.lanes, state, end, words);
 }
 
 /// A warp a segment at a time, those of classes first, which take longest.
 template <class Frames>
-__global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
+__global__ void __launch_bounds__(32 * CellsPolicy::encode_warps, 1)
     encode_segments(const __grid_constant__ Frames frames, std::uint32_t of_classes) {
   __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
   unsigned unused;
@@ -261,7 +347,8 @@ void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames) {
     of_classes += first.segments[pass].of_classes;
     of_codes += first.segments[pass].of_codes;
   }
-  const ChainWarps warps(of_classes + of_codes, frames.count(), gpu.device().multiprocessors);
+  const ChainWarps warps(of_classes + of_codes, frames.count(), gpu.device().multiprocessors,
+                         CellsPolicy::encode_warps);
   frames.visit([&]<class Frames>(const Frames& tasks) {
     encode_segments<Frames><<<warps.blocks, warps.threads, 0, gpu.stream()>>>(tasks, of_classes);
   });

@@ -52,39 +52,55 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   }
 }
 
-/// A thread a block of codes, in turn.
+/// The sub-boxes of all passes in a tile.
+__device__ std::uint32_t boxes_of_tile(int rank) {
+  return 1 + ((1U << rank * (cell_passes(rank) - 1)) - 1) /
+                 static_cast<unsigned>(classes_of_level(rank));
+}
+
+/// A thread a box of blocks, in turn. Lanes count in tables of their own, so that few add to one
+/// place at once.
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
     count_classes(int rank, std::uint32_t tiles, const std::uint8_t* classes,
                   SymbolCounts* counts) {
-  __shared__ std::uint32_t own[class_count][class_places];
-  __shared__ SharedParents parents;
+  constexpr unsigned copies = 4;
+  __shared__ std::uint32_t own[copies][class_count][class_places + 1];
+  for (unsigned i = threadIdx.x; i < sizeof own / 4; i += blockDim.x) (&own[0][0][0])[i] = 0;
+  __syncthreads();
   classes += std::uint64_t{blockIdx.y} * tiles * tile_blocks;
   counts += blockIdx.y;
-  parents.fill(rank);
-  for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x)
-    own[i / class_places][i % class_places] = 0;
-  __syncthreads();
-  const std::uint64_t blocks = std::uint64_t{tiles} * tile_blocks;
+  const std::uint32_t boxes = boxes_of_tile(rank);
+  const std::uint64_t all = std::uint64_t{tiles} * boxes;
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t dead = 0;  // those without codes after others, which most are
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < blocks;
-       i += step) {
-    const auto tile = static_cast<std::uint32_t>(i / tile_blocks);
-    const auto block = static_cast<std::uint32_t>(i % tile_blocks);
-    const std::uint8_t* const row = classes + std::uint64_t{tile} * tile_blocks;
-    const bool begins = tile % run_of_classes(rank, 0, tiles) == 0;
-    const std::uint32_t context = parents.context(row, block, begins);
-    const std::uint32_t kind = row[block];
-    if (context == 0 && kind == 0) {
-      ++dead;
-    } else {
-      atomicAdd(&own[context][kind], 1U);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += step) {
+    const auto tile = static_cast<std::uint32_t>(i / boxes);
+    auto box = static_cast<std::uint32_t>(i % boxes);
+    int pass = 0;
+    for (std::uint32_t in_pass = 1; box >= in_pass; ++pass) {
+      box -= in_pass;
+      in_pass = 1U << rank * pass;
+    }
+    const ClassBoxes of_pass(rank, pass);
+    const bool begins = tile % run_of_classes(rank, 0) == 0;
+    const LoadedBox loaded(of_pass, classes + std::uint64_t{tile} * tile_blocks, begins, box);
+    std::uint32_t last = 0;
+    for (unsigned k = 0; k < of_pass.classes(); ++k) {
+      const std::uint32_t context = context_in_box(k, last, loaded.parent(k));
+      last = loaded.kind(k);
+      if (context == 0 && last == 0) {
+        ++dead;
+      } else {
+        atomicAdd(&own[threadIdx.x % copies][context][last], 1U);
+      }
     }
   }
-  atomicAdd(&own[0][0], dead);
+  atomicAdd(&own[0][0][0], dead);
   __syncthreads();
   for (unsigned i = threadIdx.x; i < class_count * class_places; i += blockDim.x) {
-    const std::uint32_t count = own[i / class_places][i % class_places];
+    std::uint32_t count = 0;
+    for (unsigned copy = 0; copy < copies; ++copy)
+      count += own[copy][i / class_places][i % class_places];
     if (count != 0) atomicAdd(&counts->classes[i / class_places][i % class_places], count);
   }
 }

@@ -37,7 +37,6 @@ const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, i
 // Places of the tables of a frame.
 inline constexpr std::uint64_t class_shares_of_frame = class_count * class_places;
 inline constexpr std::uint64_t code_shares_of_frame = class_count * token_places;
-inline constexpr std::uint64_t symbols_of_frame = class_count * table_probability_one;
 
 /// The tables of frames as encoders take them.
 struct EncoderTables {
@@ -48,15 +47,6 @@ EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
 /// Starts to choose the tables of frames, and how many blocks a lane codes. They go to `heads` too.
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
                    CellsHead* heads, const EncoderTables& tables);
-
-/// The tables of frames as decoders take them.
-struct DecoderTables {
-  const std::uint8_t* class_symbols;  ///< [frame][context][slot]
-  const std::uint32_t* class_shares;  ///< [frame][context][class]: frequency, first slot above
-  const std::uint8_t* code_symbols;   ///< [frame][class][slot]
-  const std::uint32_t* code_shares;   ///< [frame][class][token]
-};
-DecoderTables fill_tables(DeviceContext& gpu, const CellsHead* heads, unsigned frames);
 
 /// The words that a segment has come to.
 struct SegmentOutput {
@@ -69,7 +59,7 @@ struct SegmentOutput {
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
 
 /// Words that a segment of codes has besides `room` words a code.
-inline constexpr std::uint64_t spare_segment_words = 512;
+inline constexpr std::uint64_t spare_segment_words = 1024;
 
 struct ChainEncodeTask {
   CellsChains chains;
@@ -108,12 +98,11 @@ struct PassBytes {
 struct ChainDecodeTask {
   CellsChains chains;  ///< `of_codes` as the index says; `first` counts those of all frames
   PassBytes bytes[most_cell_passes];
-  const std::uint32_t* sizes;         ///< of segments, as in the index
-  const std::uint64_t* offsets;       ///< sums of sizes before
-  const std::uint8_t* class_symbols;  ///< [context][slot]
-  const std::uint32_t* class_shares;  ///< [context][class]
-  const std::uint8_t* code_symbols;   ///< [class][slot]
-  const std::uint32_t* code_shares;   ///< [class][token]
+  const std::uint32_t* sizes;    ///< of segments, as in the index
+  const std::uint64_t* offsets;  ///< sums of sizes before
+  const CellsTables* tables;
+  std::uint32_t* done;        ///< which segments are decoded: 0 before
+  std::uint32_t* next_block;  ///< of those that decode classes: 0 before
 };
 
 using ChainDecodeTasks = FrameTasks<ChainDecodeTask>;

@@ -7,7 +7,6 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
-constexpr unsigned fill_threads = 256;
 
 /// What symbols cost by a table, as core's cost_by_table(), in all lanes of a warp.
 __device__ Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* frequencies) {
@@ -109,41 +108,6 @@ __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, Cell
   }
 }
 
-/// A thread block a table.
-__global__ void __launch_bounds__(fill_threads)
-    fill_each_table(const CellsHead* heads, std::uint8_t* class_symbols,
-                    std::uint32_t* class_shares, std::uint8_t* code_symbols,
-                    std::uint32_t* code_shares) {
-  __shared__ std::uint32_t first[token_places + 1];
-  const CellsTables* const tables = &heads[blockIdx.y].tables;
-  class_symbols += blockIdx.y * symbols_of_frame;
-  class_shares += blockIdx.y * class_shares_of_frame;
-  code_symbols += blockIdx.y * symbols_of_frame;
-  code_shares += blockIdx.y * code_shares_of_frame;
-  const unsigned number = blockIdx.x % class_count;
-  const bool is_of_codes = blockIdx.x < class_count;
-  const std::uint16_t* const frequencies =
-      (is_of_codes ? tables->codes : tables->classes)[number].frequencies;
-  if (threadIdx.x == 0) {
-    first[0] = 0;
-    for (unsigned i = 0; i < token_places; ++i) first[i + 1] = first[i] + frequencies[i];
-  }
-  __syncthreads();
-  const unsigned places = is_of_codes ? token_places : class_places;
-  std::uint32_t* const shares =
-      is_of_codes ? code_shares + number * token_places : class_shares + number * class_places;
-  for (unsigned i = threadIdx.x; i < places; i += fill_threads)
-    shares[i] = frequencies[i] | first[i] << 16;
-  std::uint8_t* const symbols =
-      (is_of_codes ? code_symbols : class_symbols) + number * table_probability_one;
-  for (unsigned slot = threadIdx.x; slot < table_probability_one; slot += fill_threads) {
-    unsigned symbol = 0;
-    for (unsigned step = token_places / 2; step > 0; step /= 2)
-      if (first[symbol + step] <= slot) symbol += step;
-    symbols[slot] = static_cast<std::uint8_t>(symbol);
-  }
-}
-
 }  // namespace
 
 EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames) {
@@ -160,17 +124,6 @@ void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned fram
   check_launch("choose_each_table");
   choose_lanes<<<dim3(1, frames), 32, 0, gpu.stream()>>>(counts, costs, heads);
   check_launch("choose_lanes");
-}
-
-DecoderTables fill_tables(DeviceContext& gpu, const CellsHead* heads, unsigned frames) {
-  auto* const class_symbols = gpu.take<std::uint8_t>(frames * symbols_of_frame);
-  auto* const class_shares = gpu.take<std::uint32_t>(frames * class_shares_of_frame);
-  auto* const code_symbols = gpu.take<std::uint8_t>(frames * symbols_of_frame);
-  auto* const code_shares = gpu.take<std::uint32_t>(frames * code_shares_of_frame);
-  fill_each_table<<<dim3(table_count, frames), fill_threads, 0, gpu.stream()>>>(
-      heads, class_symbols, class_shares, code_symbols, code_shares);
-  check_launch("fill_each_table");
-  return {class_symbols, class_shares, code_symbols, code_shares};
 }
 
 }  // namespace cuszi::gpu

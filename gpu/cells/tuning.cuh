@@ -34,10 +34,12 @@ struct CellsPolicy {
   /// Chains: a warp a segment at a time; warps of a block share tables in shared memory. A block a
   /// multiprocessor, so that all have equally many warps.
   static constexpr unsigned chain_warps = 32;
+  /// Encoding needs more registers.
+  static constexpr unsigned encode_warps = 24;
   /// Of many small frames: fewer would take long to load their tables.
   static constexpr unsigned fewest_chain_warps = 8;
   /// Decoding classes, which have few segments, pass by pass.
-  static constexpr unsigned class_warps = 2;
+  static constexpr unsigned class_warps = 4;
 
   /// Counting tokens and contexts: blocks of a multiprocessor that take blocks of codes in turn.
   static constexpr unsigned count_threads = 256;

@@ -12,7 +12,7 @@ from .parts import local_half_steps, patched
 
 # By rank: points of a tile along an axis, cells of a block along an axis, classes in their order.
 _SHAPES = {1: (4096, 64, (4,)), 2: (64, 8, (4, 2, 6)), 3: (16, 4, (4, 2, 1, 6, 5, 3, 7))}
-_TOKENS, _SMALL, _CLASSES, _ONE, _WEIGHT = 53, 31, 24, 2048, 1024
+_TOKENS, _SMALL, _CLASSES, _ONE, _WEIGHT, _CARRIED = 53, 31, 24, 1024, 1024, 16
 
 
 def read(table, frame):
@@ -34,7 +34,7 @@ def _is_mirrored(token):
 
 
 def fitted(weights, is_of_codes):
-    """Frequencies of the sum 2048 from weights, of which some are 0."""
+    """Frequencies of the sum 1024 from weights, of which some are 0."""
     at_rest = 0 if is_of_codes else weights.index(max(weights))
     total, owed, rest, frequencies = sum(weights), 0, _ONE, [0] * len(weights)
     for i, weight in enumerate(weights):
@@ -45,7 +45,7 @@ def fitted(weights, is_of_codes):
             weight = (weight + weights[i + 1] + 1) // 2
         if i == at_rest or weight == 0:
             continue
-        ideal = (weight << 19) // total
+        ideal = (weight << 18) // total
         wanted = ideal + max(min(owed, ideal // 8), -(ideal // 8))
         whole = wanted + 128 >> 8
         open_bits = max(whole.bit_length() - 3, 0)
@@ -148,7 +148,7 @@ def slots(frequencies):
 
 def _head(frame, classes, levels):
     bits = Bits(frame.passes[0]["codebook"])
-    head = SimpleNamespace(blocks_of_lane=16 << bits.get(2), weights={})
+    head = SimpleNamespace(blocks_of_lane=8 << bits.get(2), weights={})
     for level in reversed(range(levels)):
         for odd in (odd for odd in classes if _order(odd) > 1):
             second, third = (341, 341) if _order(odd) == 3 else (512, 0)
@@ -173,10 +173,28 @@ class Segment:
             self.states[lane] = self.states[lane] << 16 | self.data.u16()
 
     def symbol(self, lane, slots):
-        symbol, frequency, place = slots[self.states[lane] % _ONE]
-        self.states[lane] = frequency * (self.states[lane] >> 11) + place
+        return self._take(lane, *slots[self.states[lane] % _ONE])
+
+    def _take(self, lane, symbol, frequency, place):
+        self.states[lane] = frequency * (self.states[lane] >> 10) + place
         self._refill(lane)
         return symbol
+
+    def token(self, lane, slots, carried):
+        """The token of a code; of the positive one if the lane carries its sign."""
+        token, frequency, place = slots[self.states[lane] % _ONE]
+        if 0 < token < _SMALL and carried[lane] < _CARRIED:
+            carried[lane] += 1
+            place, token = place + (0 if token & 1 else frequency), token - 1 | 1
+            frequency *= 2
+        return self._take(lane, token, frequency, place)
+
+    def signs(self, lane, count):
+        """Whether codes are negative, of those whose signs the lane carries."""
+        bits = self.states[lane] - (1 << 16)
+        assert 0 <= bits < 1 << count
+        self.states[lane] = 1 << 16
+        return [bits >> i & 1 for i in range(count)]
 
     def raw(self, lane, bits):
         raw = self.states[lane] & (1 << bits) - 1
@@ -210,8 +228,8 @@ def _parents(rank, block):
 
 def _read_classes(rank, number, head, index, data, classes):
     first, blocks = _blocks_of_pass(rank, number)
-    most = run = 1024 if len(classes) < 4096 else 256
-    while run > 1 and run * blocks > most:
+    run = 256
+    while run > 1 and run * blocks > 256:
         run //= 2
     for begin in range(0, len(classes), 32 * run):
         runs = range(begin, min(begin + 32 * run, len(classes)), run)
@@ -234,11 +252,12 @@ def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
     for begin in range(0, len(live), 32 * blocks_of_lane):
         blocks = live[begin:begin + 32 * blocks_of_lane]
         segment = Segment(data.take(index.u32()), min(len(blocks), 32))
+        carried = [0] * len(segment.states)
         for start in range(0, len(blocks), 32):
             lanes = blocks[start:start + 32]
             tables = [head.codes[classes[tile, block]] for tile, block in lanes]
             for i in range(64):
-                tokens = {lane: segment.symbol(lane, tables[lane]) for lane, (tile, block) in enumerate(lanes)
+                tokens = {lane: segment.token(lane, tables[lane], carried) for lane, (tile, block) in enumerate(lanes)
                           if coded[tile, 64 * block + i]}
                 for lane, token in tokens.items():
                     if token < _SMALL:
@@ -248,6 +267,11 @@ def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
                         code = -_magnitude(token, raw) if raw & 1 else _magnitude(token, raw)
                     tile, block = lanes[lane]
                     codes[tile, 64 * block + i] = code
+        for lane, count in enumerate(carried):
+            places = [(tile, 64 * block + i) for tile, block in blocks[lane::32] for i in range(64)
+                      if 0 < abs(int(codes[tile, 64 * block + i])) <= _SMALL // 2]
+            for place, is_negative in zip(places, segment.signs(lane, count)):
+                codes[place] = -codes[place] if is_negative else codes[place]
         segment.end()
 
 

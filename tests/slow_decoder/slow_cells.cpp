@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdlib>
 
 #include "core/cells/anchors.hpp"
 #include "core/cells/head.hpp"
@@ -21,7 +22,7 @@ struct SlowBlocks {
 
 void read_classes(int rank, int pass, std::uint64_t tiles, const CellsHead& head, SlowSegment& in,
                   std::uint64_t first_tile, SlowBlocks& blocks) {
-  const std::uint32_t run = run_of_classes(rank, pass, tiles);
+  const std::uint32_t run = run_of_classes(rank, pass);
   const std::uint32_t first = first_block_of_pass(rank, pass);
   for (std::uint32_t step = 0; step < run * blocks_of_pass(rank, pass); ++step) {
     const std::uint32_t of_run = step / blocks_of_pass(rank, pass);
@@ -36,8 +37,23 @@ void read_classes(int rank, int pass, std::uint64_t tiles, const CellsHead& head
   }
 }
 
+/// Gives the first codes of a lane the signs that it carries.
+void give_signs(std::span<const std::uint64_t> live, std::size_t lane, std::uint32_t count,
+                std::uint32_t signs, SlowBlocks& blocks) {
+  for (std::size_t i = lane; count > 0; i += most_lanes) {
+    for (std::uint64_t k = 0; k < cell_block_codes && count > 0; ++k) {
+      int& code = blocks.codes[live[i] * cell_block_codes + k];
+      if (code == 0 || std::abs(code) > most_small_code) continue;
+      if (signs % 2 != 0) code = -code;
+      signs /= 2;
+      --count;
+    }
+  }
+}
+
 void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, SlowSegment& in,
                 SlowBlocks& blocks) {
+  std::uint32_t carried[most_lanes] = {};
   for (std::size_t first = 0; first < live.size(); first += most_lanes) {
     const auto round = live.subspan(first, std::min<std::size_t>(most_lanes, live.size() - first));
     for (std::uint64_t i = 0; i < cell_block_codes; ++i) {
@@ -47,7 +63,8 @@ void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, Slow
       };
       for (std::size_t lane = 0; lane < round.size(); ++lane)
         if (is_coded(lane))
-          tokens[lane] = in.take_symbol(lane, head.tables.codes[blocks.classes[round[lane]]]);
+          tokens[lane] =
+              in.take_token(lane, head.tables.codes[blocks.classes[round[lane]]], carried[lane]);
       for (std::size_t lane = 0; lane < round.size(); ++lane) {
         if (!is_coded(lane)) continue;
         const std::uint32_t token = tokens[lane];
@@ -58,6 +75,8 @@ void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, Slow
       }
     }
   }
+  for (std::size_t lane = 0; lane < std::min<std::size_t>(live.size(), most_lanes); ++lane)
+    give_signs(live, lane, carried[lane], in.take_signs(lane, carried[lane]), blocks);
 }
 
 void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
@@ -65,7 +84,7 @@ void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
   if (!sections.has(SectionId::index)) return;
   ByteReader index(sections.at(SectionId::index), "the index");
   ByteReader classes(sections.at(SectionId::contexts), "the classes");
-  const std::uint64_t run_tiles = std::uint64_t{most_lanes} * run_of_classes(rank, pass, tiles);
+  const std::uint64_t run_tiles = std::uint64_t{most_lanes} * run_of_classes(rank, pass);
   for (std::uint64_t first = 0; first < tiles; first += run_tiles) {
     SlowSegment in(classes.take(index.get<std::uint32_t>()),
                    class_lanes(rank, pass, tiles, first / run_tiles));

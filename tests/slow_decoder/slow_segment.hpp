@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/bytes.hpp"
+#include "core/cells/chain.hpp"
 #include "core/coders/ans_slots.hpp"
 #include "core/coders/symbol_tables.hpp"
 
@@ -16,13 +17,25 @@ class SlowSegment {
     for (std::uint32_t& state : states_) state = in_.get<std::uint32_t>();
   }
   std::uint32_t take_symbol(std::size_t lane, const SymbolTable& table) {
-    const std::uint32_t slot = states_[lane] % table_probability_one;
-    std::uint32_t symbol = 0;
-    std::uint32_t first = 0;
-    while (first + table.frequencies[symbol] <= slot) first += table.frequencies[symbol++];
-    states_[lane] = without_symbol(states_[lane], {table.frequencies[symbol], first});
-    refill(lane);
+    const std::uint32_t symbol = next_symbol(lane, table);
+    take(lane, share_of(table, symbol));
     return symbol;
+  }
+  /// The token of a code. Those that have a sign which the lane carries come out positive.
+  std::uint32_t take_token(std::size_t lane, const SymbolTable& table, std::uint32_t& carried) {
+    std::uint32_t token = next_symbol(lane, table);
+    if (!has_small_sign(token) || carried == most_carried_signs) return take_symbol(lane, table);
+    token = positive_token(token);
+    take(lane, share_of_pair(share_of(table, token)));
+    ++carried;
+    return token;
+  }
+  /// The signs that a lane carries, the first in the lowest bit, once all else has been taken.
+  std::uint32_t take_signs(std::size_t lane, std::uint32_t count) {
+    const std::uint32_t signs = states_[lane] - lane_start;
+    if (signs >> count != 0) throw ArchiveError("a lane carries more signs than it has");
+    states_[lane] = lane_start;
+    return signs;
   }
   std::uint32_t take_raw(std::size_t lane, std::uint32_t bits) {
     const std::uint32_t raw = states_[lane] % (1U << bits);
@@ -39,6 +52,22 @@ class SlowSegment {
   }
 
  private:
+  static SymbolShare share_of(const SymbolTable& table, std::uint32_t symbol) {
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < symbol; ++i) first += table.frequencies[i];
+    return {table.frequencies[symbol], first};
+  }
+  std::uint32_t next_symbol(std::size_t lane, const SymbolTable& table) const {
+    const std::uint32_t slot = states_[lane] % table_probability_one;
+    std::uint32_t symbol = 0;
+    std::uint32_t end = table.frequencies[0];
+    while (end <= slot) end += table.frequencies[++symbol];
+    return symbol;
+  }
+  void take(std::size_t lane, const SymbolShare& share) {
+    states_[lane] = without_symbol(states_[lane], share);
+    refill(lane);
+  }
   void refill(std::size_t lane) {
     if (states_[lane] < lane_start) states_[lane] = states_[lane] << 16 | in_.get<std::uint16_t>();
   }
