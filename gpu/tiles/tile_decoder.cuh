@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/tiles/tile_words.hpp"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/many.cuh"
 #include "gpu/tiles/tile_pairs.cuh"
@@ -21,6 +22,11 @@ struct ValuesOfLogs {
   LogRestorer<T> restorer;
 };
 
+/// Of words of tiles.
+struct BitsOfValues {
+  static constexpr bool are_logs = false;
+};
+
 template <class T, class Shape, class Points = PlainValues>
 struct TileRestoreTask {
   TileGrid grid;
@@ -34,6 +40,18 @@ struct TileRestoreTask {
   T* values;
   std::uint32_t* flaws;
   Points points;
+};
+
+template <class T, class Shape>
+struct TileRestoreTask<T, Shape, BitsOfValues> {
+  TileGrid grid;
+  TileMap<Shape> map;
+  TileWordMap words;
+  const std::byte* index;
+  const std::byte* codes;
+  std::uint64_t code_words;
+  T* values;
+  std::uint32_t* flaws;
 };
 
 /// Unaligned.
@@ -213,6 +231,9 @@ struct TileDecoder {
       } else {
         store_values_of_logs<true>(first, 0);
       }
+    } else if constexpr (std::is_same_v<Points, BitsOfValues>) {
+      store_bits(TileWordBase::from(base));
+      return used == head.bytes && !head.patched;
     } else {
       store_restored(unzigzag32(static_cast<std::uint32_t>(base)));
     }
@@ -250,10 +271,20 @@ struct TileDecoder {
   }
 
   __device__ void store_restored(std::uint32_t base) {
-    const auto restored = [&](int point) {
+    store_in_rows([&](int point) {
       return clamp_restored(task.quantizer.restored(integers.get(point) + base), task.min,
                             task.max);
-    };
+    });
+  }
+  __device__ void store_bits(const TileWordBase& base) {
+    store_in_rows([&](int point) {
+      return task.words.bits_of(integers.get(point) + base.first, base.zeros);
+    });
+  }
+
+  /// Exchanges integers where that helps.
+  template <class ValueAt>
+  __device__ void store_in_rows(const ValueAt& restored) {
     if constexpr (vector && are_in_line<Shape>) {
       if (task.map.is_whole(tile)) {
         integers.exchange(lane);
@@ -412,6 +443,11 @@ template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfAnyWidth>& task,
                              const TileInChunk& tile) {
   return restore_tile_of<vector>(task.points.are_narrow, task, tile);
+}
+template <bool vector, class Integers, class T, class Shape>
+__device__ bool restore_tile(const TileRestoreTask<T, Shape, BitsOfValues>& task,
+                             const TileInChunk& tile) {
+  return restore_tile_by<vector, Integers>(task, tile);
 }
 /// Tiles of logarithms are marked as narrow.
 template <bool vector, class Integers, class T, class Shape>

@@ -40,6 +40,10 @@ class WideTile {
           __shfl_sync(whole_warp, first, present == 0 ? 0 : __ffs(static_cast<int>(present)) - 1);
       fill_absent(integers_, absent, present == 0 ? 0 : other);
     }
+    return rebase();
+  }
+  /// Subtracts the first point's integer, and returns it.
+  __device__ std::uint32_t rebase() {
     const std::uint32_t base = __shfl_sync(whole_warp, integers_[0], 0);
 #pragma unroll
     for (std::uint32_t& integer : integers_) integer -= base;

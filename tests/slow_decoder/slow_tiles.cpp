@@ -168,7 +168,7 @@ void restore(const TilesParams& params, SlowFrame<T>& frame) {
       ByteCount word_bytes = 0;
       for (std::uint64_t tile = first; tile < end; ++tile) {
         tiles.push_back(TileHead::from(heads.get<std::uint32_t>()));
-        word_bytes += 4 * tiles.back().words(sizeof(T) / 4);
+        word_bytes += 4 * tiles.back().words(sizeof(T));
       }
       ByteReader words(heads.take(word_bytes), "the words of a chunk");
       for (std::uint64_t tile = first; tile < end; ++tile) {
