@@ -3,8 +3,8 @@
 #include "core/tiles/tile_words.hpp"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/many.cuh"
-#include "gpu/tiles/tile_pairs.cuh"
 #include "gpu/tiles/tiles.cuh"
+#include "gpu/tiles/word_planes.cuh"
 
 namespace cuszi::gpu {
 
@@ -153,6 +153,34 @@ struct WideIntegers {
         integers[Shape::point_of(group, bit)] |= byte << (8 * slice);
       }
     }
+  }
+};
+
+/// Integers that mostly have all their planes.
+template <class Shape>
+struct WordIntegers : WideIntegers<Shape> {
+  template <class ReadSlice>
+  __device__ void read(std::uint32_t pairs, const ReadSlice& read_slice) {
+    PlaneWords planes = {};
+#pragma unroll
+    for (unsigned slice = 0; slice < WideIntegers<Shape>::slices; ++slice) {
+      if (4 * slice >= pairs) break;
+      std::uint32_t first[4] = {};
+      std::uint32_t second[4] = {};
+      read_slice(slice, first, second);
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) {
+        planes[8 * slice + 2 * i] = __byte_perm(first[i], second[i], 0x6420);
+        planes[8 * slice + 2 * i + 1] = __byte_perm(first[i], second[i], 0x7531);
+      }
+    }
+    const std::uint32_t signs = planes[0];
+#pragma unroll
+    for (int i = 0; i < 31; ++i) planes[i] = planes[i + 1] ^ signs;
+    planes[31] = signs;
+    transpose_planes(planes);
+#pragma unroll
+    for (int i = 0; i < 32; ++i) this->integers[Shape::point_of(i / 8, i % 8)] = planes[i];
   }
 };
 

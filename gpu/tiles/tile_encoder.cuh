@@ -336,13 +336,13 @@ struct TileEncoder {
 
   /// Returns where this lane's bytes begin after all flags.
   __device__ std::uint32_t make_head() {
-    head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
+    head.pairs = unions.pairs_of(__reduce_or_sync(whole_warp, unions.all()));
+    unions.order_by_pair();
     head.base_bytes = base_bytes_of(base_word());
     head.patched = patches != 0;
     std::uint32_t flag_bytes = 0;
     std::uint32_t data_bytes = 0;
-    for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
-      const std::uint32_t flags = unions.flags(pair);
+    unions.for_each_pair(head.pairs, [&](std::uint32_t pair, std::uint32_t flags) {
       const std::uint32_t counts = __reduce_add_sync(
           whole_warp, static_cast<unsigned>(__popc(flags)) + (flags != 0 ? 1U << 16 : 0));
       const std::uint32_t here = counts >> 16;
@@ -353,7 +353,7 @@ struct TileEncoder {
         flag_bytes += here;
         data_bytes += data;
       }
-    }
+    });
     const std::uint32_t before = sum_below(unions.count_from(head.dense), lane);
     const std::uint32_t bytes =
         head.base_bytes + sign_bytes() + flag_bytes + data_bytes + patch_bytes<T>(patches);
@@ -378,33 +378,39 @@ struct TileEncoder {
     }
     ByteSink data = bytes;
     data.skip(lane_begin);
-    numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
-#pragma unroll
-      for (unsigned i = 0; i < 4; ++i) {
-        const std::uint32_t pair = 4 * slice + i;
-        if (pair >= head.pairs) break;
-        const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
-        const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
-        const std::uint32_t first = __byte_perm(half[0], half[1], select);
-        const std::uint32_t second = __byte_perm(half[2], half[3], select);
-        if (pair < head.dense) {
-          words[2 * pair * tile_lanes + lane] = first;
-          words[(2 * pair + 1) * tile_lanes + lane] = second;
-          continue;
-        }
-        const std::uint32_t flags = unions.flags(pair);
-        const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
-        if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
-        bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
-        const Gather gather = table.by_flags[flags];
-        const std::uint32_t low = permute(first, 0, gather.low);
-        const std::uint32_t high = permute(second, 0, gather.high);
-        const std::uint32_t low_bits = gather.low >> 16;
-        data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
-        data.skip(gather.high >> 19);
-        bytes.skip(static_cast<unsigned>(__popc(lanes)));
+    const auto put_pair = [&](std::uint32_t pair, std::uint32_t first, std::uint32_t second) {
+      if (pair < head.dense) {
+        words[2 * pair * tile_lanes + lane] = first;
+        words[(2 * pair + 1) * tile_lanes + lane] = second;
+        return;
       }
-    });
+      const std::uint32_t flags = unions.flags(pair);
+      const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
+      if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
+      bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
+      const Gather gather = table.by_flags[flags];
+      const std::uint32_t low = permute(first, 0, gather.low);
+      const std::uint32_t high = permute(second, 0, gather.high);
+      const std::uint32_t low_bits = gather.low >> 16;
+      data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
+      data.skip(gather.high >> 19);
+      bytes.skip(static_cast<unsigned>(__popc(lanes)));
+    };
+    if constexpr (are_words) {
+      numbers.for_each_pair(head.pairs, put_pair);
+    } else {
+      numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
+#pragma unroll
+        for (unsigned i = 0; i < 4; ++i) {
+          const std::uint32_t pair = 4 * slice + i;
+          if (pair >= head.pairs) break;
+          const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
+          const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
+          put_pair(pair, __byte_perm(half[0], half[1], select),
+                   __byte_perm(half[2], half[3], select));
+        }
+      });
+    }
     if (head.patched) write_patches(tile_bytes, head.bytes - patch_bytes<T>(patches));
   }
 
@@ -575,7 +581,7 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   Extremes<T> seen;
   if (tiles.has_tile())
     load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, bits);
-  code_chunk<vector, WideTile<Shape>, true>(task, tiles, bits, seen, true, 0, shared);
+  code_chunk<vector, WordTile<Shape>, true>(task, tiles, bits, seen, true, 0, shared);
 }
 
 /// One chunk per thread block, in pairs if all its tiles' integers fit.

@@ -26,7 +26,7 @@ void start_to_encode(DeviceContext& gpu, const WordTask<Shape>& task) {
 template <class Shape>
 void start_to_decode(DeviceContext& gpu, const WordRestoreTask<Shape>& task) {
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
-    decode_chunks<std::uint32_t, Shape, vector(), WideIntegers<Shape>, BitsOfValues>
+    decode_chunks<std::uint32_t, Shape, vector(), WordIntegers<Shape>, BitsOfValues>
         <<<grid_of(task.grid.chunks), threads, 0, gpu.stream()>>>(
             OneFrame<WordRestoreTask<Shape>>{task});
   });
