@@ -202,7 +202,9 @@ class EncodeSession {
   }
   /// Without loss, the stored values of a type that has_tile_words(), in host or the backend's
   /// memory. May scan, too. nullopt if that takes more bytes than the values.
-  virtual std::optional<CodedPass> encode_words(const FrameShape& stored, Bytes values) = 0;
+  virtual std::optional<CodedPass> encode_words(const FrameShape& /*stored*/, Bytes /*values*/) {
+    return std::nullopt;
+  }
   /// Packs sections that get smaller by a second lossless pass. Throws DeviceError if there is
   /// none.
   virtual void pack(Sections& sections) = 0;

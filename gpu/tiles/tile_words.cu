@@ -12,13 +12,13 @@ using WordTask = TileTask<std::uint32_t, Shape, WordPoints>;
 template <class Shape>
 using WordRestoreTask = TileRestoreTask<std::uint32_t, Shape, BitsOfValues>;
 
-constexpr unsigned threads = TilesPolicy<std::uint32_t>::threads;
+constexpr unsigned word_threads = TilesPolicy<std::uint32_t>::threads;
 
 template <class Shape>
 void start_to_encode(DeviceContext& gpu, const WordTask<Shape>& task) {
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     encode_chunks_of_words<std::uint32_t, Shape, vector()>
-        <<<grid_of(task.grid.chunks), threads, 0, gpu.stream()>>>(task);
+        <<<grid_of(task.grid.chunks), word_threads, 0, gpu.stream()>>>(task);
   });
   check_launch("encode_chunks_of_words");
 }
@@ -27,7 +27,7 @@ template <class Shape>
 void start_to_decode(DeviceContext& gpu, const WordRestoreTask<Shape>& task) {
   with_flag(allows_four(task.grid.extents, task.values), [&](auto vector) {
     decode_chunks<std::uint32_t, Shape, vector(), WordIntegers<Shape>, BitsOfValues>
-        <<<grid_of(task.grid.chunks), threads, 0, gpu.stream()>>>(
+        <<<grid_of(task.grid.chunks), word_threads, 0, gpu.stream()>>>(
             OneFrame<WordRestoreTask<Shape>>{task});
   });
   check_launch("decode_chunks");
