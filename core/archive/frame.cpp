@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/lossless.hpp"
+#include "core/tiles/tile_words.hpp"
 
 namespace cuszi {
 
@@ -157,8 +158,8 @@ std::uint64_t levels_of(const FrameHeader& header) {
 std::string_view name_of(SectionId id) { return section_names.at(static_cast<std::size_t>(id)); }
 
 std::string_view name_of(FrameKind kind) {
-  constexpr std::array<std::string_view, 7> names{"stored", "lossless", "coded",    "constant",
-                                                  "coded",  "coded",    "predicted"};
+  constexpr std::array<std::string_view, 8> names{"stored", "lossless", "coded",     "constant",
+                                                  "coded",  "coded",    "predicted", "tiled"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -282,16 +283,16 @@ FrameHeader read_frame_header(Bytes bytes, const Dims& dims, DType dtype) {
   header.missing = in.varint();
   header.min = in.get<double>();
   header.max = in.get<double>();
-  if (header.kind > FrameKind::predicted) throw ArchiveError("a frame is of an unknown kind");
+  if (header.kind > FrameKind::tiled) throw ArchiveError("a frame is of an unknown kind");
   if (header.missing > dims.count() || !std::isfinite(header.min) || !std::isfinite(header.max) ||
       header.min > header.max) {
     throw ArchiveError("a frame's value range or its missing points are impossible");
   }
-  const bool is_without_loss = header.kind == FrameKind::stored ||
-                               header.kind == FrameKind::lossless ||
-                               header.kind == FrameKind::predicted;
-  if (is_wide_integer(dtype) && !is_without_loss) {
+  if (is_wide_integer(dtype) && !is_without_loss(header.kind)) {
     throw ArchiveError("a frame of 64-bit integers is coded with loss");
+  }
+  if (header.kind == FrameKind::tiled && !has_tile_words(dtype)) {
+    throw ArchiveError("a frame of words in tiles has values that are not of 32 bits");
   }
   if (kind == transformed_kind) {
     header.transform = FrameTransform::read(in);

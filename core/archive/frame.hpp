@@ -76,9 +76,15 @@ enum class FrameKind : std::uint8_t {
   coded = 2,      ///< predicted, quantised, entropy-coded
   constant = 3,   ///< one value at all points that are not missing
   predicted = 6,  ///< encode_predicted(); 4 and 5 are coded frames
+  tiled = 7,      ///< EncodeSession::encode_words()
 };
 
 std::string_view name_of(FrameKind kind);
+
+/// Whether a frame holds stored values, not work values.
+constexpr bool is_without_loss(FrameKind kind) {
+  return kind != FrameKind::coded && kind != FrameKind::constant;
+}
 
 /// A section in a frame's table; passes count from 0 in every level.
 struct SectionEntry {

@@ -211,7 +211,7 @@ FramePreview FramePreview::of(const Dims& dims, const FrameHeader& header,
 ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
                           const FramePreview& preview) {
   const bool is_packed = header.kind == FrameKind::lossless || header.kind == FrameKind::predicted;
-  const bool is_work = header.kind != FrameKind::stored && !is_packed;
+  const bool is_work = !is_without_loss(header.kind);
   const ByteCount value_bytes = size_of(is_work ? work_of(shape.dtype) : shape.dtype);
   ByteCount bytes = preview.restored.points() * value_bytes;
   if (is_work && is_cast(shape.dtype)) bytes += preview.shown.points() * size_of(shape.dtype);

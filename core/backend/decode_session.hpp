@@ -90,6 +90,10 @@ class DecodeSession {
   /// values. Throws ArchiveError.
   virtual void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                              std::span<const Sections> passes) = 0;
+  /// Restores stored values from sections of EncodeSession::encode_words(), to host or the
+  /// backend's memory. Throws ArchiveError.
+  virtual void decode_words(const FrameShape& stored, const Sections& sections,
+                            MutableBytes out) = 0;
   /// Fills points that are not missing with the low bits of `bits`.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 

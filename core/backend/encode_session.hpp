@@ -14,6 +14,7 @@
 #include "core/backend/frame_slot.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/config.hpp"
+#include "core/field/frame_shape.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
@@ -197,6 +198,11 @@ class EncodeSession {
   virtual std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& /*params*/,
                                                          const TransformChoice& /*choice*/,
                                                          const ValueBound& /*bound*/) {
+    return std::nullopt;
+  }
+  /// Without loss, the stored values of a type that has_tile_words(), in host or the backend's
+  /// memory. May scan, too. nullopt if that takes more bytes than the values.
+  virtual std::optional<CodedPass> encode_words(const FrameShape& /*stored*/, Bytes /*values*/) {
     return std::nullopt;
   }
   /// Packs sections that get smaller by a second lossless pass. Throws DeviceError if there is

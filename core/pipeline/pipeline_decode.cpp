@@ -205,13 +205,24 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
   }
 }
 
+void restore_words(DecodeSession& session, const FrameShape& shape, const FrameHeader& header,
+                   Bytes level, MutableBytes out, StepTimes& times) {
+  const Sections sections = read_passes(header.levels.front(), 1, level).front();
+  times.measure("decode", [&] { session.decode_words(shape, sections, out); });
+}
+
+/// For frames with a predictor, and those of words in tiles.
 void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
                          const FrameHeader& header, const FramePreview& preview, MutableBytes out,
                          StepTimes& times) {
   const std::vector<Bytes> levels = cut_levels(header, preview.levels, session.payload());
   const auto check = times.measure("check", [&] { return LevelCheck(backend, header, levels); });
   try {
-    restore_levels(backend, session, shape, header, preview, levels, out, times);
+    if (header.kind == FrameKind::tiled) {
+      restore_words(session, shape, header, levels.front(), out, times);
+    } else {
+      restore_levels(backend, session, shape, header, preview, levels, out, times);
+    }
   } catch (...) {
     check.finish();  // errors may be consequences of damage
     throw;
@@ -222,7 +233,7 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const FramePreview& preview, Bytes payload, MutableBytes out,
                     StepTimes& times) {
-  if (header.kind != FrameKind::coded && header.kind != FrameKind::constant) {
+  if (is_without_loss(header.kind) && header.kind != FrameKind::tiled) {
     times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }
@@ -239,17 +250,13 @@ void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader
 std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameShape& shape,
                                                   const FrameHeader& header, Bytes payload) {
   if (!header.bounds) return std::nullopt;
-  FrameBoundsByPlace bounds{header.bounds->largest};
+  std::optional<LocalBounds> bounds;
   const Sections sections = read_sections(header, cut_levels(header, 1, payload)).front();
   if (sections.has(SectionId::bounds)) {
-    bounds.local =
-        LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape.work());
-    for (LocalBound& local : bounds.local->bounds) {
-      local.bound = bound_of_local(shape.dtype, local.bound);
-    }
+    bounds = LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape.work());
+    for (LocalBound& local : bounds->bounds) local.bound = bound_of_local(shape.dtype, local.bound);
   }
-  bounds.largest = bound_of_local(shape.dtype, bounds.largest);
-  return bounds;
+  return FrameBoundsByPlace{bound_of_local(shape.dtype, header.bounds->largest), std::move(bounds)};
 }
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
@@ -304,8 +311,7 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
                       const FramePreview& preview, Bytes payload, MutableBytes out,
                       StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  const bool is_work = header.kind == FrameKind::coded || header.kind == FrameKind::constant;
-  if (is_work && is_cast(shape.dtype)) {
+  if (!is_without_loss(header.kind) && is_cast(shape.dtype)) {
     restore_and_cast(backend, shape, header, preview, payload, out, times);
     return;
   }

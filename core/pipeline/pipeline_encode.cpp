@@ -11,6 +11,7 @@
 #include "core/pipeline/frame_check.hpp"
 #include "core/pipeline/kept_values.hpp"
 #include "core/pipeline/pipeline.hpp"
+#include "core/tiles/tile_words.hpp"
 
 namespace cuszi {
 
@@ -133,6 +134,35 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   const Bytes values = host_values(backend, frame.stored_values(), copy);
   if (!kept) kept = keep_values(frame.stored_shape(), values, host_work_of(backend));
   return keep_frame(backend, frame, index, values, *kept, allocate);
+}
+
+/// Whether tiles code the frame if it has to be without loss.
+bool has_words(const FrameConfig& config, const LoadedFrame& frame) {
+  return std::holds_alternative<TilesParams>(frame.draft) && config.lossless == Lossless::none &&
+         has_tile_words(frame.stored);
+}
+
+std::optional<CodedPass> code_words(const LoadedFrame& frame, StepTimes& times) {
+  return times.measure("encode", [&] {
+    return frame.session->encode_words(frame.stored_shape(), frame.stored_values());
+  });
+}
+
+/// Stores the values if they are not larger, or there are no words.
+FrameReport write_words(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
+                        const std::optional<CodedPass>& words, const Allocate& allocate,
+                        StepTimes& times) {
+  FrameReport result;
+  result.header = frame_header(frame, index, FrameKind::tiled);
+  std::span<const Sections> sections;
+  if (words) sections = {&words->sections, 1};
+  result.header.levels.push_back(level_entry(sections));
+  return times.measure("gather", [&] {
+    if (!words || frame_bytes(result.header) >= frame.most_bytes)
+      return keep_frame(backend, frame, index, frame.stored_values(), KeptValues{}, allocate);
+    write_frame(backend, frame.stored_shape(), sections, allocate, result.header);
+    return result;
+  });
 }
 
 /// 64-bit integers are quantised as such.
@@ -507,6 +537,14 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
                            std::uint64_t index, const ValueBound& asked, const Allocate& allocate,
                            StepTimes& times, const FrameAdvice& advice) {
   const IeeeArithmetic arithmetic;
+  const bool is_exact = !frame.asked && !asked.goes_with_values() &&
+                        (is_integer(frame.stored) ? asked.bound < 1 : asked.bound == 0);
+  if (is_exact && has_words(config, frame)) {
+    const auto words = code_words(frame, times);  // before a scan, which may then be known
+    if (auto constant = code_constant_frame(backend, frame, index, allocate, times))
+      return *std::move(constant);
+    return write_words(backend, frame, index, words, allocate, times);
+  }
   if (is_wide_integer(frame.stored)) {
     return keep_wide_integers(backend, frame, index, asked, allocate);
   }
@@ -534,6 +572,9 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   if (const auto coding = choose_coding(config, frame, step, advice, times)) {
     auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
     if (coded) return *std::move(coded);
+  }
+  if (has_words(config, frame)) {
+    return write_words(backend, frame, index, code_words(frame, times), allocate, times);
   }
   return keep_frame(backend, frame, index, std::move(kept), allocate);
 }

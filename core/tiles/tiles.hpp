@@ -350,9 +350,9 @@ struct TileHead {
   }
   /// False if no encoder writes it.
   CUSZI_HD bool is_valid() const { return pairs <= max_pairs && dense <= pairs && base_bytes <= 5; }
-  /// In the chunk's word part; values have `value_words` words.
-  CUSZI_HD std::uint32_t words(std::uint32_t value_words) const {
-    return raw ? tile_points * value_words : dense * 2 * tile_lanes + (pairs - dense);
+  /// In the chunk's word part.
+  CUSZI_HD std::uint32_t words(std::uint32_t value_bytes) const {
+    return raw ? tile_points / 4 * value_bytes : dense * 2 * tile_lanes + (pairs - dense);
   }
 };
 

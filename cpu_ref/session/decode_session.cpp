@@ -10,6 +10,7 @@
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "cpu_ref/session/sessions.hpp"
+#include "cpu_ref/tiles/tile_words.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
 #include "cpu_ref/transform/transform.hpp"
 #include "cpu_ref/zfp/zfp_coding.hpp"
@@ -199,6 +200,10 @@ class CpuDecodeSession final : public DecodeSession {
       });
     });
     restoration.finish();
+  }
+
+  void decode_words(const FrameShape& stored, const Sections& sections, MutableBytes out) override {
+    cpu::decode_words(stored, sections, out);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {

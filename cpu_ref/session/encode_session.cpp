@@ -12,6 +12,7 @@
 #include "cpu_ref/lorenzo/lorenzo.hpp"
 #include "cpu_ref/multilevel/multilevel.hpp"
 #include "cpu_ref/session/sessions.hpp"
+#include "cpu_ref/tiles/tile_words.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
 #include "cpu_ref/transform/transform.hpp"
 #include "cpu_ref/tuning/trials.hpp"
@@ -337,6 +338,12 @@ class CpuEncodeSession final : public EncodeSession {
     if (!coded) return std::nullopt;
     is_scanned_ = true;
     return keep(*std::move(coded), store_);
+  }
+
+  std::optional<CodedPass> encode_words(const FrameShape& stored, Bytes values) override {
+    OwnCoded coded;
+    coded.sections = cpu::encode_words(stored, values);
+    return keep(std::move(coded), store_);
   }
 
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }

@@ -2,76 +2,12 @@
 #include <cstring>
 #include <limits>
 
-#include "cpu_ref/base/parallel.hpp"
-#include "cpu_ref/base/wide_vectors.hpp"
-#include "cpu_ref/tiles/tile_bytes.hpp"
-#include "cpu_ref/tiles/tile_lanes.hpp"
+#include "cpu_ref/tiles/tile_planes.hpp"
 #include "cpu_ref/tiles/tiles.hpp"
 
 namespace cuszi::cpu {
 
 namespace {
-
-class ChunkWriter {
- public:
-  void add_head(const TileHead& head) { heads_[tiles_++] = head.word(); }
-  void add_words(std::span<const std::uint32_t> words) {
-    std::memcpy(words_.data() + word_count_, words.data(), words.size_bytes());
-    word_count_ += words.size();
-  }
-  void add_bytes(std::uint64_t bits, std::uint32_t count) {
-    std::memcpy(bytes_.data() + byte_count_, &bits, sizeof bits);
-    byte_count_ += count;
-  }
-
-  void move_to(std::vector<std::uint32_t>& out) {
-    out.insert(out.end(), heads_, heads_ + tiles_);
-    out.insert(out.end(), words_.data(), words_.data() + word_count_);
-    const std::size_t at = out.size();
-    out.resize(at + ceil_div(byte_count_, 4), 0);
-    std::memcpy(out.data() + at, bytes_.data(), byte_count_);
-    tiles_ = word_count_ = byte_count_ = 0;
-  }
-
- private:
-  static constexpr std::size_t room = max_chunk_words<float> + chunk_tiles<float>;
-  std::uint32_t heads_[chunk_tiles<float>] = {};
-  std::size_t tiles_ = 0;
-  std::size_t word_count_ = 0;
-  std::size_t byte_count_ = 0;
-  std::vector<std::uint32_t> words_ = std::vector<std::uint32_t>(room);
-  std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(4 * room);
-};
-
-/// Flags of nonzero bytes, by group and lane.
-using Unions = Lanes[4];
-
-/// Population count that vectorises.
-inline std::uint32_t count_ones(std::uint32_t x) {
-  x -= (x >> 1) & 0x55555555U;
-  x = (x & 0x33333333U) + ((x >> 2) & 0x33333333U);
-  x = (x + (x >> 4)) & 0x0F0F0F0FU;
-  x += x >> 8;
-  return (x + (x >> 16)) & 63;
-}
-
-std::uint32_t count_ones(const Unions& unions) {
-  std::uint32_t total = 0;
-  for (const Lanes& lanes : unions)
-    for (const std::uint32_t lane : lanes) total += count_ones(lane);
-  return total;
-}
-
-template <class Shape>
-void unite_groups(const LanePoints& integers, Unions& unions) {
-  for (int group = 0; group < 4; ++group) {
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      ZigzagUnion all;
-      for (int bit = 0; bit < 8; ++bit) all.add(integers[Shape::point_of(group, bit)][lane]);
-      unions[group][lane] = all.get();
-    }
-  }
-}
 
 template <class T>
 struct Extremes {
@@ -87,7 +23,7 @@ struct Extremes {
 };
 
 template <class T, class Shape>
-class TileEncoder {
+class TileEncoder : private TilePlanes<Shape> {
  public:
   TileEncoder(const TileGrid& grid, const FrameInput<T>& frame, double half_step, double bound)
       : grid_(grid),
@@ -101,7 +37,7 @@ class TileEncoder {
     rows_.load(frame_.values.data(), first_, value_);
     quantise();
     if (has_signs()) look_at_originals();
-    choose_axes();
+    Planes::choose_axes();
     write(out);
   }
 
@@ -111,6 +47,8 @@ class TileEncoder {
   bool all_finite() const { return all_finite_; }
 
  private:
+  using Planes = TilePlanes<Shape>;
+  using Planes::integer_;
   using Bits = BitsOf<T>;
 
   void quantise() {
@@ -239,84 +177,22 @@ class TileEncoder {
     for (unsigned point = 0; point < lane_points; ++point) integer_[point][lane] = integers[point];
   }
 
-  void choose_axes() {
-    std::uint32_t best = ~0U;
-    const auto attempt = [&](std::uint32_t axes, const LanePoints& differences) {
-      Unions unions;
-      unite_groups<Shape>(differences, unions);
-      const std::uint32_t ones = count_ones(unions);
-      if (ones > best) return;
-      best = ones;
-      axes_ = axes;
-      kept_ = &differences;
-      std::memcpy(union_, unions, sizeof unions);
-    };
-    if constexpr (Shape::extents[0] == 1) attempt(0, integer_);
-    difference<Shape, 2>(integer_, along_x_);
-    attempt(1, along_x_);
-    if constexpr (Shape::extents[1] > 1) {
-      difference<Shape, 1>(along_x_, along_xy_);
-      attempt(3, along_xy_);
-    }
-    if constexpr (Shape::extents[0] > 1) {
-      difference<Shape, 0>(along_xy_, along_xyz_);
-      attempt(7, along_xyz_);
-    }
-  }
-
-  /// Bytes of pairs of planes, by lane: four groups of two planes.
-  void make_planes(std::uint32_t pairs) {
-    for (unsigned slice = 0; 4 * slice < pairs; ++slice) {
-      for (int group = 0; group < 4; ++group) {
-        for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-          std::uint32_t halves[2] = {0, 0};
-          for (int bit = 0; bit < 8; ++bit) {
-            const std::uint32_t u = zigzag32((*kept_)[Shape::point_of(group, bit)][lane]);
-            halves[bit / 4] |= ((u >> (8 * slice)) & 255) << (8 * (bit % 4));
-          }
-          transpose_bits(halves[0], halves[1]);
-          for (unsigned pair = 0; pair < 4; ++pair) {
-            const std::uint32_t bytes = (halves[pair / 2] >> (16 * (pair % 2))) & 0xFFFF;
-            std::uint32_t& word = plane_[4 * slice + pair][group / 2][lane];
-            word = group % 2 == 0 ? bytes : word | bytes << 16;
-          }
-        }
-      }
-    }
-  }
-
   void write(ChunkWriter& out) {
-    std::uint32_t all = 0;
-    for (const Lanes& lanes : union_)
-      for (const std::uint32_t lane : lanes) all |= lane;
-    TileHead head;
-    head.pairs = pairs_of(all);
-    head.axes = axes_;
+    TileHead head = Planes::plan();
     const std::uint64_t base =
         has_signs() ? signs_.base_of(zigzag32(base_), is_narrow()) : zigzag32(base_);
     head.base_bytes = base_bytes_of(base);
     head.patched = patch_count_ != 0;
-    head.bytes = head.base_bytes + sign_bytes() + patch_bytes<T>(patch_count_);
-    std::uint32_t sparse_bytes = 0;
-    for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
-      const std::uint32_t bytes = look_at_pair(pair);
-      if (pair == head.dense && sparse_pair_bytes + bytes >= dense_pair_bytes)
-        ++head.dense;
-      else
-        sparse_bytes += bytes;
-    }
-    head.bytes += sparse_bytes;
+    head.bytes += head.base_bytes + sign_bytes() + patch_bytes<T>(patch_count_);
     if (4 * head.words(0) + head.bytes >= tile_points * sizeof(T)) {
       write_raw(out);
       return;
     }
     out.add_head(head);
-    make_planes(head.pairs);
-    out.add_words({&plane_[0][0][0], head.dense * 2 * std::size_t{tile_lanes}});
-    out.add_words({&lanes_[head.dense], head.pairs - head.dense});
+    Planes::write_words(head, out);
     out.add_bytes(base, head.base_bytes);
     if (sign_bytes() != 0) write_signs(out);
-    write_bytes(head, out);
+    Planes::write_bytes(head, out);
     if (head.patched) write_patches(out);
   }
 
@@ -342,45 +218,6 @@ class TileEncoder {
     out.add_bytes(signs_.mixed, 4);
     for (std::uint32_t left = signs_.mixed; left != 0; left &= left - 1)
       out.add_bytes(sign_word_[static_cast<unsigned>(std::countr_zero(left))], 4);
-  }
-
-  /// Flags the nonzero bytes of a pair. Returns the bytes it takes if sparse.
-  std::uint32_t look_at_pair(std::uint32_t pair) {
-    std::uint32_t bytes = 0;
-    lanes_[pair] = 0;
-    for (unsigned lane = 0; lane < tile_lanes; ++lane) {
-      const std::uint32_t unions[4] = {union_[0][lane], union_[1][lane], union_[2][lane],
-                                       union_[3][lane]};
-      const std::uint32_t flags = flags_of_pair(unions, pair);
-      flags_[pair][lane] = static_cast<std::uint8_t>(flags);
-      lanes_[pair] |= std::uint32_t{flags != 0} << lane;
-      std::uint32_t ones = flags - ((flags >> 1) & 0x55U);
-      ones = (ones & 0x33U) + ((ones >> 2) & 0x33U);
-      bytes += (flags != 0 ? 1 : 0) + ((ones + (ones >> 4)) & 15);
-    }
-    return bytes;
-  }
-
-  void write_bytes(const TileHead& head, ChunkWriter& out) const {
-    std::uint32_t any = 0;
-    for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
-      any |= lanes_[pair];
-      for (unsigned lane = 0; lane < tile_lanes; lane += 8) {
-        std::uint64_t flags;
-        std::memcpy(&flags, &flags_[pair][lane], sizeof flags);
-        const std::uint32_t having = (lanes_[pair] >> lane) & 255;
-        out.add_bytes(FlaggedBytes::gather(flags, having), FlaggedBytes::count(having));
-      }
-    }
-    for (; any != 0; any &= any - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(any));
-      for (std::uint32_t pair = head.dense; pair < head.pairs; ++pair) {
-        const std::uint64_t bytes = plane_[pair][0][lane] | std::uint64_t{plane_[pair][1][lane]}
-                                                                << 32;
-        const std::uint32_t flags = flags_[pair][lane];
-        out.add_bytes(FlaggedBytes::gather(bytes, flags), FlaggedBytes::count(flags));
-      }
-    }
   }
 
   void write_patches(ChunkWriter& out) const {
@@ -419,13 +256,6 @@ class TileEncoder {
   bool all_finite_ = true;
   Extents3 first_{};
   PointsOf<T> value_;
-  LanePoints integer_;
-  LanePoints along_x_;
-  LanePoints along_xy_;
-  LanePoints along_xyz_;
-  const LanePoints* kept_ = nullptr;  ///< of the chosen axes
-  std::uint32_t axes_ = 0;
-  Unions union_;
   std::uint32_t base_ = 0;
   bool any_absent_ = false;
   Lanes absent_;
@@ -433,52 +263,7 @@ class TileEncoder {
   std::uint32_t patch_count_ = 0;
   TileSigns signs_;
   Lanes sign_word_;
-  Lanes plane_[TileHead::max_pairs][2];
-  std::uint32_t lanes_[TileHead::max_pairs];
-  std::uint8_t flags_[TileHead::max_pairs][tile_lanes];
 };
-
-struct ChunkRun {
-  static constexpr std::uint64_t most_chunks = 64;
-
-  std::vector<std::uint32_t> begins;
-  std::vector<std::uint32_t> words;
-};
-
-template <class T, class Shape>
-ChunkRun code_run(const TileGrid& grid, std::uint64_t number, TileEncoder<T, Shape>& encoder,
-                  ChunkWriter& writer) {
-  ChunkRun run;
-  const std::uint64_t first = number * ChunkRun::most_chunks;
-  const std::uint64_t end = std::min(grid.chunks, first + ChunkRun::most_chunks);
-  for (std::uint64_t chunk = first; chunk < end; ++chunk) {
-    run.begins.push_back(static_cast<std::uint32_t>(run.words.size()));
-    const std::uint64_t last = std::min(grid.count, (chunk + 1) * chunk_tiles<T>);
-    for (std::uint64_t tile = chunk * chunk_tiles<T>; tile < last; ++tile)
-      encoder.code(tile, writer);
-    writer.move_to(run.words);
-  }
-  return run;
-}
-
-std::vector<OwnedSection> join(const std::vector<ChunkRun>& runs, std::uint64_t chunks) {
-  std::vector<std::uint64_t> begins(runs.size() + 1);
-  for (std::size_t i = 0; i < runs.size(); ++i) begins[i + 1] = begins[i] + runs[i].words.size();
-  OwnedSection index{SectionId::index, std::vector<std::byte>(4 * chunks)};
-  OwnedSection codes{SectionId::codes, std::vector<std::byte>(4 * begins.back())};
-  parallel_for(runs.size(), [&](std::uint64_t i) {
-    const ChunkRun& run = runs[i];
-    std::memcpy(codes.bytes.data() + 4 * begins[i], run.words.data(), 4 * run.words.size());
-    for (std::size_t chunk = 0; chunk < run.begins.size(); ++chunk) {
-      const auto begin = static_cast<std::uint32_t>(begins[i] + run.begins[chunk]);
-      std::memcpy(index.bytes.data() + 4 * (i * ChunkRun::most_chunks + chunk), &begin, 4);
-    }
-  });
-  std::vector<OwnedSection> sections;
-  sections.push_back(std::move(index));
-  sections.push_back(std::move(codes));
-  return sections;
-}
 
 struct CodedTiles {
   OwnCoded coded;
@@ -491,27 +276,16 @@ template <class T>
 CodedTiles code_tiles(const TilesParams& params, double bound, const FrameInput<T>& frame) {
   return with_tile_shape(frame.extents, [&](auto shape) {
     using Encoder = TileEncoder<T, decltype(shape)>;
-    struct State {
-      Encoder encoder;
-      ChunkWriter writer = {};
-    };
     const TileGrid grid = TileGrid::of<T, decltype(shape)>(frame.extents);
-    std::vector<ChunkRun> runs(ceil_div(grid.chunks, ChunkRun::most_chunks));
     CodedTiles result;
-    parallel_for(
-        runs.size(), [&] { return State{Encoder(grid, frame, params.half_step, bound)}; },
-        [&](State& state, std::uint64_t i) {
-          runs[i] =
-              with_wide_vectors([&] { return code_run<T>(grid, i, state.encoder, state.writer); });
-        },
-        [&](const State& state) {
-          const Encoder& encoder = state.encoder;
+    result.coded.sections = code_chunks<T>(
+        grid, [&] { return Encoder(grid, frame, params.half_step, bound); },
+        [&](const Encoder& encoder) {
           result.coded.counts.patches += encoder.patches();
           result.min = std::min(result.min, static_cast<double>(encoder.extremes().least()));
           result.max = std::max(result.max, static_cast<double>(encoder.extremes().largest()));
           result.all_finite &= encoder.all_finite();
         });
-    result.coded.sections = join(runs, grid.chunks);
     return result;
   });
 }

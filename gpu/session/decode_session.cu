@@ -7,6 +7,7 @@
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/sessions.hpp"
+#include "gpu/tiles/tile_words.cuh"
 #include "gpu/tiles/tiles.cuh"
 #include "gpu/transform/restoration.cuh"
 #include "gpu/zfp/zfp_coding.cuh"
@@ -131,6 +132,16 @@ class GpuDecodeSession final : public DecodeSession {
       });
       restoration.finish();
     });
+  }
+
+  void decode_words(const FrameShape& stored, const Sections& sections, MutableBytes out) override {
+    std::byte* const values =
+        is_on_device(out.data()) ? out.data() : gpu_.take<std::byte>(out.size());
+    gpu::decode_words(gpu_, stored, sections, values);
+    const std::uint32_t& flaws = *download(gpu_, gpu_.flaws(), 1);
+    if (values != out.data()) start_copy(gpu_, out.data(), values, out.size());
+    gpu_.sync();
+    refuse_flaws(flaws);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {

@@ -18,6 +18,7 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
+#include "gpu/tiles/tile_words.cuh"
 #include "gpu/tiles/tiles.cuh"
 #include "gpu/transform/restoration.cuh"
 #include "gpu/tuning/multilevel_fit.cuh"
@@ -319,6 +320,20 @@ class GpuEncodeSession final : public EncodeSession {
     if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
     return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice, bound,
                                       shape_.extents(), original_);
+  }
+
+  std::optional<CodedPass> encode_words(const FrameShape& stored, Bytes values) override {
+    const bool are_own = stored.dtype == shape_.dtype;
+    const auto* const own = reinterpret_cast<const std::byte*>(original_);
+    auto coded = gpu::encode_words(gpu_, stored, are_own ? own : bring(gpu_, values).data());
+    if (!coded) return std::nullopt;
+    const bool has_range = are_own && std::isfinite(coded->min) && std::isfinite(coded->max);
+    if (!is_scanned_ && has_range && !rules_.any()) {
+      scan_.min = coded->min + 0.0;  // see scan_frame()
+      scan_.max = coded->max + 0.0;
+      is_scanned_ = true;
+    }
+    return coded->pass;
   }
 
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }

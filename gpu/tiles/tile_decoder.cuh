@@ -1,9 +1,10 @@
 #pragma once
 
+#include "core/tiles/tile_words.hpp"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/many.cuh"
-#include "gpu/tiles/tile_pairs.cuh"
 #include "gpu/tiles/tiles.cuh"
+#include "gpu/tiles/word_planes.cuh"
 
 namespace cuszi::gpu {
 
@@ -21,6 +22,11 @@ struct ValuesOfLogs {
   LogRestorer<T> restorer;
 };
 
+/// Of words of tiles.
+struct BitsOfValues {
+  static constexpr bool are_logs = false;
+};
+
 template <class T, class Shape, class Points = PlainValues>
 struct TileRestoreTask {
   TileGrid grid;
@@ -34,6 +40,18 @@ struct TileRestoreTask {
   T* values;
   std::uint32_t* flaws;
   Points points;
+};
+
+template <class T, class Shape>
+struct TileRestoreTask<T, Shape, BitsOfValues> {
+  TileGrid grid;
+  TileMap<Shape> map;
+  TileWordMap words;
+  const std::byte* index;
+  const std::byte* codes;
+  std::uint64_t code_words;
+  T* values;
+  std::uint32_t* flaws;
 };
 
 /// Unaligned.
@@ -138,6 +156,34 @@ struct WideIntegers {
   }
 };
 
+/// Integers that mostly have all their planes.
+template <class Shape>
+struct WordIntegers : WideIntegers<Shape> {
+  template <class ReadSlice>
+  __device__ void read(std::uint32_t pairs, const ReadSlice& read_slice) {
+    PlaneWords planes = {};
+#pragma unroll
+    for (unsigned slice = 0; slice < WideIntegers<Shape>::slices; ++slice) {
+      if (4 * slice >= pairs) break;
+      std::uint32_t first[4] = {};
+      std::uint32_t second[4] = {};
+      read_slice(slice, first, second);
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) {
+        planes[8 * slice + 2 * i] = __byte_perm(first[i], second[i], 0x6420);
+        planes[8 * slice + 2 * i + 1] = __byte_perm(first[i], second[i], 0x7531);
+      }
+    }
+    const std::uint32_t signs = planes[0];
+#pragma unroll
+    for (int i = 0; i < 31; ++i) planes[i] = planes[i + 1] ^ signs;
+    planes[31] = signs;
+    transpose_planes(planes);
+#pragma unroll
+    for (int i = 0; i < 32; ++i) this->integers[Shape::point_of(i / 8, i % 8)] = planes[i];
+  }
+};
+
 template <class Shape>
 struct NarrowIntegers {
   static constexpr bool is_wide = false;
@@ -213,6 +259,9 @@ struct TileDecoder {
       } else {
         store_values_of_logs<true>(first, 0);
       }
+    } else if constexpr (std::is_same_v<Points, BitsOfValues>) {
+      store_bits(TileWordBase::from(base));
+      return used == head.bytes && !head.patched;
     } else {
       store_restored(unzigzag32(static_cast<std::uint32_t>(base)));
     }
@@ -250,10 +299,20 @@ struct TileDecoder {
   }
 
   __device__ void store_restored(std::uint32_t base) {
-    const auto restored = [&](int point) {
+    store_in_rows([&](int point) {
       return clamp_restored(task.quantizer.restored(integers.get(point) + base), task.min,
                             task.max);
-    };
+    });
+  }
+  __device__ void store_bits(const TileWordBase& base) {
+    store_in_rows([&](int point) {
+      return task.words.bits_of(integers.get(point) + base.first, base.zeros);
+    });
+  }
+
+  /// Exchanges integers where that helps.
+  template <class ValueAt>
+  __device__ void store_in_rows(const ValueAt& restored) {
     if constexpr (vector && are_in_line<Shape>) {
       if (task.map.is_whole(tile)) {
         integers.exchange(lane);
@@ -412,6 +471,11 @@ template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfAnyWidth>& task,
                              const TileInChunk& tile) {
   return restore_tile_of<vector>(task.points.are_narrow, task, tile);
+}
+template <bool vector, class Integers, class T, class Shape>
+__device__ bool restore_tile(const TileRestoreTask<T, Shape, BitsOfValues>& task,
+                             const TileInChunk& tile) {
+  return restore_tile_by<vector, Integers>(task, tile);
 }
 /// Tiles of logarithms are marked as narrow.
 template <bool vector, class Integers, class T, class Shape>

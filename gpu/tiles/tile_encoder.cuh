@@ -118,6 +118,28 @@ struct Extremes {
   }
 };
 
+/// Of words, as signed integers.
+template <>
+struct Extremes<std::uint32_t> {
+  std::int32_t min;
+  std::int32_t max;
+
+  __device__ void take(std::uint32_t word) { include({as_signed(word), as_signed(word)}); }
+  __device__ void include(const Extremes& other) {
+    min = ::min(min, other.min);
+    max = ::max(max, other.max);
+  }
+  __device__ void merge_warp() {
+    min = __reduce_min_sync(whole_warp, min);
+    max = __reduce_max_sync(whole_warp, max);
+  }
+
+ private:
+  __device__ static std::int32_t as_signed(std::uint32_t word) {
+    return static_cast<std::int32_t>(word);
+  }
+};
+
 /// Merges a chunk's minimum and maximum into the frame's.
 template <class T>
 __device__ void tell_extremes(const Extremes<T>* of_tiles, unsigned tiles, SharedExtremes& total) {
@@ -138,12 +160,15 @@ __device__ std::uint32_t negative_points(const T (&values)[lane_points]) {
 
 template <class T, class Shape, bool vector, class Numbers, class Points>
 struct TileEncoder {
+  static constexpr bool are_words = std::is_same_v<Points, WordPoints>;
+
   const TileTask<T, Shape, Points>& task;
   typename TileMap<Shape>::Tile tile;
   unsigned lane;
   Numbers numbers;
   typename Numbers::Unions unions;
   std::uint32_t base;
+  std::uint32_t zeros = 0;  ///< of words
   std::uint32_t patched = 0;
   std::uint32_t patches = 0;   ///< of all lanes
   std::uint32_t negative = 0;  ///< bits of this lane's points, for logarithms
@@ -167,6 +192,22 @@ struct TileEncoder {
       find_signs(absent);
       is_narrow = numbers.is_within(narrow_reach);
     }
+  }
+
+  /// Words relative to the tile's first one, and their extremes.
+  __device__ void make_words(const T (&bits)[lane_points], Extremes<T>& seen) {
+    std::uint32_t any = 0;
+#pragma unroll
+    for (const T here : bits) any |= here;
+    zeros = low_zeros_of(__reduce_or_sync(whole_warp, any));
+#pragma unroll
+    for (int point = 0; point < static_cast<int>(lane_points); ++point) {
+      const std::uint32_t word = task.words.flipped(bits[point]);
+      if (point == 0) seen = {static_cast<std::int32_t>(word), static_cast<std::int32_t>(word)};
+      seen.take(word);
+      numbers.set(point, TileWordMap::shifted(word, zeros));
+    }
+    base = numbers.rebase();
   }
 
   /// Returns the points without integers.
@@ -214,6 +255,7 @@ struct TileEncoder {
     signs.mixed = __ballot_sync(whole_warp, negative != 0 && ~negative != 0);
   }
   __device__ std::uint64_t base_word() const {
+    if constexpr (are_words) return TileWordBase{base, zeros}.word();
     return Points::are_logs ? signs.base_of(zigzag32(base), is_narrow) : zigzag32(base);
   }
   __device__ std::uint32_t sign_bytes() const {
@@ -294,13 +336,13 @@ struct TileEncoder {
 
   /// Returns where this lane's bytes begin after all flags.
   __device__ std::uint32_t make_head() {
-    head.pairs = pairs_of(__reduce_or_sync(whole_warp, unions.all()));
+    head.pairs = unions.pairs_of(__reduce_or_sync(whole_warp, unions.all()));
+    unions.order_by_pair();
     head.base_bytes = base_bytes_of(base_word());
     head.patched = patches != 0;
     std::uint32_t flag_bytes = 0;
     std::uint32_t data_bytes = 0;
-    for (std::uint32_t pair = 0; pair < head.pairs; ++pair) {
-      const std::uint32_t flags = unions.flags(pair);
+    unions.for_each_pair(head.pairs, [&](std::uint32_t pair, std::uint32_t flags) {
       const std::uint32_t counts = __reduce_add_sync(
           whole_warp, static_cast<unsigned>(__popc(flags)) + (flags != 0 ? 1U << 16 : 0));
       const std::uint32_t here = counts >> 16;
@@ -311,7 +353,7 @@ struct TileEncoder {
         flag_bytes += here;
         data_bytes += data;
       }
-    }
+    });
     const std::uint32_t before = sum_below(unions.count_from(head.dense), lane);
     const std::uint32_t bytes =
         head.base_bytes + sign_bytes() + flag_bytes + data_bytes + patch_bytes<T>(patches);
@@ -336,33 +378,39 @@ struct TileEncoder {
     }
     ByteSink data = bytes;
     data.skip(lane_begin);
-    numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
-#pragma unroll
-      for (unsigned i = 0; i < 4; ++i) {
-        const std::uint32_t pair = 4 * slice + i;
-        if (pair >= head.pairs) break;
-        const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
-        const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
-        const std::uint32_t first = __byte_perm(half[0], half[1], select);
-        const std::uint32_t second = __byte_perm(half[2], half[3], select);
-        if (pair < head.dense) {
-          words[2 * pair * tile_lanes + lane] = first;
-          words[(2 * pair + 1) * tile_lanes + lane] = second;
-          continue;
-        }
-        const std::uint32_t flags = unions.flags(pair);
-        const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
-        if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
-        bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
-        const Gather gather = table.by_flags[flags];
-        const std::uint32_t low = permute(first, 0, gather.low);
-        const std::uint32_t high = permute(second, 0, gather.high);
-        const std::uint32_t low_bits = gather.low >> 16;
-        data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
-        data.skip(gather.high >> 19);
-        bytes.skip(static_cast<unsigned>(__popc(lanes)));
+    const auto put_pair = [&](std::uint32_t pair, std::uint32_t first, std::uint32_t second) {
+      if (pair < head.dense) {
+        words[2 * pair * tile_lanes + lane] = first;
+        words[(2 * pair + 1) * tile_lanes + lane] = second;
+        return;
       }
-    });
+      const std::uint32_t flags = unions.flags(pair);
+      const std::uint32_t lanes = __ballot_sync(whole_warp, flags != 0);
+      if (lane == 0) words[2 * head.dense * tile_lanes + pair - head.dense] = lanes;
+      bytes.put_byte(static_cast<unsigned>(__popc(lanes & lanes_below(lane))), flags);
+      const Gather gather = table.by_flags[flags];
+      const std::uint32_t low = permute(first, 0, gather.low);
+      const std::uint32_t high = permute(second, 0, gather.high);
+      const std::uint32_t low_bits = gather.low >> 16;
+      data.put(0, low | __funnelshift_lc(0, high, low_bits), __funnelshift_lc(high, 0, low_bits));
+      data.skip(gather.high >> 19);
+      bytes.skip(static_cast<unsigned>(__popc(lanes)));
+    };
+    if constexpr (are_words) {
+      numbers.for_each_pair(head.pairs, put_pair);
+    } else {
+      numbers.for_each_slice(head.pairs, [&](unsigned slice, const PlaneBytes& planes) {
+#pragma unroll
+        for (unsigned i = 0; i < 4; ++i) {
+          const std::uint32_t pair = 4 * slice + i;
+          if (pair >= head.pairs) break;
+          const std::uint32_t(&half)[4] = i < 2 ? planes.low : planes.high;
+          const unsigned select = i % 2 == 0 ? 0x5410 : 0x7632;
+          put_pair(pair, __byte_perm(half[0], half[1], select),
+                   __byte_perm(half[2], half[3], select));
+        }
+      });
+    }
     if (head.patched) write_patches(tile_bytes, head.bytes - patch_bytes<T>(patches));
   }
 
@@ -393,12 +441,20 @@ struct TileEncoder {
   }
 
   __device__ void write_raw(std::uint32_t* words) const {
+    if constexpr (are_words) {
+      T bits[lane_points];
+      load_values<vector>(task.map, task.values, tile, lane, bits);
+#pragma unroll
+      for (unsigned point = 0; point < lane_points; ++point)
+        words[point * tile_lanes + lane] = bits[point];
+    } else {
 #pragma unroll 1
-    for (unsigned point = 0; point < lane_points; ++point) {
-      const auto bits = std::bit_cast<BitsOf<T>>(original(point));
-      std::uint32_t* const to = words + (point * tile_lanes + lane) * (sizeof(T) / 4);
-      to[0] = static_cast<std::uint32_t>(bits);
-      if constexpr (sizeof(T) == 8) to[1] = static_cast<std::uint32_t>(bits >> 32);
+      for (unsigned point = 0; point < lane_points; ++point) {
+        const auto bits = std::bit_cast<BitsOf<T>>(original(point));
+        std::uint32_t* const to = words + (point * tile_lanes + lane) * (sizeof(T) / 4);
+        to[0] = static_cast<std::uint32_t>(bits);
+        if constexpr (sizeof(T) == 8) to[1] = static_cast<std::uint32_t>(bits >> 32);
+      }
     }
   }
 };
@@ -449,7 +505,11 @@ __device__ __forceinline__ void code_chunk(const TileTask<T, Shape, Points>& tas
   TileEncoder<T, Shape, vector, Numbers, Points> tile(task, tiles.tile());
   std::uint32_t lane_begin = 0;
   if (tiles.has_tile()) {
-    tile.quantise(points, certain, negative);
+    if constexpr (std::is_same_v<Points, WordPoints>) {
+      tile.make_words(points, seen);
+    } else {
+      tile.quantise(points, certain, negative);
+    }
     tile.choose_axes();
     lane_begin = tile.make_head();
     if (seeks && !Points::makes_logs) seen.merge_warp();
@@ -508,6 +568,20 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
     }
   }
   code_chunk<vector, Numbers, seeks>(task, tiles, points, seen, certain, 0, shared);
+}
+
+/// One chunk per thread block, one tile per warp.
+template <class T, class Shape, bool vector>
+__global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encode_blocks)
+    encode_chunks_of_words(const __grid_constant__ TileTask<T, Shape, WordPoints> task) {
+  __shared__ ChunkMemory<T> shared;
+  const ChunkOfTiles<T> tiles(blockIdx.x, task.grid);
+  shared.make_table();
+  T bits[lane_points];
+  Extremes<T> seen;
+  if (tiles.has_tile())
+    load_values<vector>(task.map, task.values, task.map[tiles.tile()], tiles.lane, bits);
+  code_chunk<vector, WordTile<Shape>, true>(task, tiles, bits, seen, true, 0, shared);
 }
 
 /// One chunk per thread block, in pairs if all its tiles' integers fit.

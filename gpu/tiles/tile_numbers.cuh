@@ -1,10 +1,10 @@
 #pragma once
 
-#include "gpu/tiles/tile_pairs.cuh"
+#include "gpu/tiles/word_planes.cuh"
 
 namespace cuszi::gpu {
 
-struct WideUnions {
+struct WideUnions : UnionsOfPairs<WideUnions> {
   std::uint32_t groups[4];
 
   __device__ std::uint32_t count() const { return count_from(0); }
@@ -40,6 +40,10 @@ class WideTile {
           __shfl_sync(whole_warp, first, present == 0 ? 0 : __ffs(static_cast<int>(present)) - 1);
       fill_absent(integers_, absent, present == 0 ? 0 : other);
     }
+    return rebase();
+  }
+  /// Subtracts the first point's integer, and returns it.
+  __device__ std::uint32_t rebase() {
     const std::uint32_t base = __shfl_sync(whole_warp, integers_[0], 0);
 #pragma unroll
     for (std::uint32_t& integer : integers_) integer -= base;
@@ -67,13 +71,14 @@ class WideTile {
   __device__ void sum_along(unsigned lane) {
     sum<Shape, axis>(integers_, lane);
   }
-  __device__ void unite(Unions& unions) const {
+  __device__ void unite(Unions& unions) const { unite(unions.groups); }
+  __device__ void unite(std::uint32_t (&groups)[4]) const {
 #pragma unroll
     for (int group = 0; group < 4; ++group) {
       ZigzagUnion all;
 #pragma unroll
       for (int bit = 0; bit < 8; ++bit) all.add(integers_[Shape::point_of(group, bit)]);
-      unions.groups[group] = all.get();
+      groups[group] = all.get();
     }
   }
 
@@ -88,6 +93,9 @@ class WideTile {
       f(slice, bytes);
     }
   }
+
+ protected:
+  WarpPoints integers_;
 
  private:
   __device__ void make_planes(unsigned slice, PlaneBytes& bytes) const {
@@ -104,8 +112,33 @@ class WideTile {
       transpose_bits(bytes.low[group], bytes.high[group]);
     }
   }
+};
 
-  WarpPoints integers_;
+/// Integers that mostly need all their planes.
+template <class Shape>
+class WordTile : public WideTile<Shape> {
+ public:
+  using Unions = WordUnions;
+
+  __device__ void unite(Unions& unions) const { WideTile<Shape>::unite(unions.words); }
+
+  /// Calls f with the two words of each pair of planes.
+  template <class F>
+  __device__ void for_each_pair(std::uint32_t pairs, const F& f) const {
+    PlaneWords planes;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) planes[i] = this->integers_[Shape::point_of(i / 8, i % 8)];
+    transpose_points(planes);
+    const std::uint32_t signs = planes[31];
+#pragma unroll
+    for (int pair = 0; pair < static_cast<int>(TileHead::max_pairs); ++pair) {
+      if (static_cast<std::uint32_t>(pair) >= pairs) break;
+      const std::uint32_t low = pair == 0 ? signs : planes[2 * pair - 1] ^ signs;
+      const std::uint32_t high = planes[2 * pair] ^ signs;
+      f(static_cast<std::uint32_t>(pair), __byte_perm(low, high, 0x5140),
+        __byte_perm(low, high, 0x7362));
+    }
+  }
 };
 
 template <class Shape>

@@ -104,8 +104,23 @@ __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
   return result;
 }
 
+/// What all kinds of flags of a lane's nonzero bytes have.
+template <class Unions>
+struct UnionsOfPairs {
+  __device__ static std::uint32_t pairs_of(std::uint32_t integers) {
+    return cuszi::pairs_of(integers);
+  }
+  __device__ void order_by_pair() {}
+  /// Calls f(pair, flags).
+  template <class F>
+  __device__ void for_each_pair(std::uint32_t pairs, const F& f) const {
+    for (std::uint32_t pair = 0; pair < pairs; ++pair)
+      f(pair, static_cast<const Unions*>(this)->flags(pair));
+  }
+};
+
 /// Flags of a lane's nonzero bytes of planes: groups 0 and 2, 1 and 3, in halves.
-struct PairUnions {
+struct PairUnions : UnionsOfPairs<PairUnions> {
   std::uint32_t groups[2];
 
   /// `pairs` have pair_bias: their high bits are inverted signs.

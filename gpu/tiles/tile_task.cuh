@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/tiles/tile_words.hpp"
 #include "gpu/runtime/extremes.cuh"
 #include "gpu/tiles/chunk_offsets.cuh"
 #include "gpu/tiles/tiles.cuh"
@@ -39,6 +40,17 @@ struct LoggedPoints {
   __device__ const T* originals(const T* values) const { return values; }
 };
 
+/// Bits of values, coded without loss.
+struct WordPoints {
+  static constexpr bool are_logs = false;
+  static constexpr bool makes_logs = false;
+
+  template <class T>
+  __device__ const T* originals(const T* values) const {
+    return values;
+  }
+};
+
 struct TileTotals {
   std::uint64_t words;  ///< of the codes, which are absent beyond the capacity
   std::uint64_t patches;
@@ -63,6 +75,20 @@ struct TileTask {
   std::uint64_t* states;  ///< of chunks; see ChunkOffsets
   TileTotals* totals;
   Points points;
+};
+
+template <class T, class Shape>
+struct TileTask<T, Shape, WordPoints> {
+  TileGrid grid;
+  TileMap<Shape> map;
+  const T* values;
+  TileWordMap words;
+  std::uint32_t* index;
+  std::uint32_t* codes;
+  std::uint64_t room_words;
+  std::uint64_t* states;  ///< of chunks; see ChunkOffsets
+  TileTotals* totals;     ///< extremes of signed words
+  WordPoints points = {};
 };
 
 /// Points outside the field repeat its last.

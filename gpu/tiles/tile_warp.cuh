@@ -105,7 +105,7 @@ __device__ TilePlace place_of(const std::uint32_t* heads, unsigned tiles, unsign
                               unsigned lane) {
   constexpr unsigned bytes_bits = 18;  // words need at most the other 14
   const TileHead head = TileHead::from(lane < tiles ? heads[lane] : 0);
-  std::uint32_t sum = lane < tiles ? head.words(sizeof(T) / 4) << bytes_bits | head.bytes : 0;
+  std::uint32_t sum = lane < tiles ? head.words(sizeof(T)) << bytes_bits | head.bytes : 0;
   const std::uint32_t own = sum;
 #pragma unroll
   for (unsigned distance = 1; distance < chunk_tiles<T>; distance *= 2) {
@@ -251,6 +251,16 @@ __device__ inline void load_four(const double* from, double (&four)[4]) {
     four[i] = loaded.x;
     four[i + 1] = loaded.y;
   }
+}
+__device__ inline void load_four(const std::uint32_t* from, std::uint32_t (&four)[4]) {
+  const uint4 loaded = __ldcs(reinterpret_cast<const uint4*>(from));
+  four[0] = loaded.x;
+  four[1] = loaded.y;
+  four[2] = loaded.z;
+  four[3] = loaded.w;
+}
+__device__ inline void store_four(const std::uint32_t (&four)[4], std::uint32_t* to) {
+  __stcs(reinterpret_cast<uint4*>(to), make_uint4(four[0], four[1], four[2], four[3]));
 }
 __device__ inline void store_four(const float (&four)[4], float* to) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(four[0], four[1], four[2], four[3]));

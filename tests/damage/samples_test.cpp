@@ -14,7 +14,7 @@ namespace {
 
 /// What archives have between them; a value that none has is one that no edit of them reaches.
 struct Inventory {
-  std::array<int, 5> kinds{};  ///< predicted frames last
+  std::array<int, 6> kinds{};  ///< of the numbers 4 and 5, kinds 6 and 7
   std::array<int, 14> sections{};
   std::array<int, 2> transformed{};  ///< of coded frames: no, yes
   std::array<int, 2> bounded{};      ///< the same of bounds of their own
@@ -38,8 +38,8 @@ struct Inventory {
 
  private:
   void add(const OpenFrame& frame) {
-    const bool is_predicted = frame.header.kind == FrameKind::predicted;
-    ++kinds.at(is_predicted ? 4 : static_cast<std::size_t>(frame.header.kind));
+    const auto kind = static_cast<std::size_t>(frame.header.kind);
+    ++kinds.at(kind < 4 ? kind : kind - 2);
     const bool coded = frame.header.kind == FrameKind::coded;
     if (coded) add_method(frame.header);
     if (coded) ++transformed.at(frame.header.transform ? 1 : 0);

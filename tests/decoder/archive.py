@@ -12,7 +12,7 @@ from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untra
 _SECTIONS = ("raw", "mask bits", "mask values", "anchors", "outliers", "patches", "codebook", "index", "codes", "contexts",
              "lattice hash", "signs", "bounds")
 _OPTIONAL, _PACKED = 13, 14
-_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED, _PREDICTED = range(7)
+_STORED, _LOSSLESS, _CODED, _CONSTANT, _TRANSFORMED, _BOUNDED, _PREDICTED, _TILED = range(8)
 _PREDICTORS = (lorenzo, interp, multilevel, tiles, zfp, cells)
 _CODERS = (huffman, ans)
 #: Values of bfloat16 are returned as their bits.
@@ -119,7 +119,7 @@ def _read_frame(reader, header, number):
             if section != _OPTIONAL:
                 of_pass[_SECTIONS[section]] = data
     values = _restored(frame)
-    if frame.kind in (_STORED, _LOSSLESS, _PREDICTED):
+    if frame.kind in (_STORED, _LOSSLESS, _PREDICTED, _TILED):
         return values
     return _rounded(values, header.stored, header.is_bfloat16)
 
@@ -209,6 +209,8 @@ def _restored(frame):
         return np.frombuffer(planes.T.tobytes(), frame.stored)
     if frame.kind == _PREDICTED:
         return predicted.restored(frame)
+    if frame.kind == _TILED:
+        return tiles.restored_words(frame)
     frame.mask = bits_of_points(first["mask bits"], frame.dims) if frame.masked else np.zeros(frame.points, bool)
     assert frame.mask.sum() == frame.masked
     if frame.kind == _CONSTANT:

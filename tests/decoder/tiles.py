@@ -13,6 +13,9 @@ _SHAPES = {1: ((1, 1, 1024), (1, 1, 32), (1, 1, 32), (1, 1, 8)),
            2: ((1, 32, 32), (1, 4, 8), (1, 8, 4), (1, 2, 4)),
            3: ((8, 8, 16), (2, 4, 4), (4, 2, 4), (2, 2, 2))}
 
+# Of a base, below the zigzag.
+_SIGN_BITS, _ZERO_BITS = 3, 5
+
 
 def read(table, frame):
     return SimpleNamespace(level_of_pass=[0], half_step=table.f64())
@@ -54,8 +57,8 @@ def _signs(base, data):
     return [data.u32() if some_of_lane >> lane & 1 else whole * (all_of_lane >> lane & 1) for lane in range(32)]
 
 
-def _integers(shape, head, words, data, has_signs):
-    """The integers of a tile, and which points of each lane are negative, as bits."""
+def _integers(shape, head, words, data, low_bits):
+    """The integers of a tile, and what the base has below the zigzag; signs then as bits of each lane's points."""
     planes = np.zeros(shape.tile, "u4")
 
     def add(lane, pair, number, byte):
@@ -66,10 +69,11 @@ def _integers(shape, head, words, data, has_signs):
         add(lane, pair, half + i, words.u8())
     others = range(head.whole, head.pairs)
     having = {pair: words.u32() for pair in others}
-    base, signs = int.from_bytes(data.take(head.base_bytes), "little"), [0] * 32
-    if has_signs:
-        signs, base = _signs(base, data), base >> 3
-    base = unzigzag(base)
+    base = int.from_bytes(data.take(head.base_bytes), "little")
+    low = base & (1 << low_bits) - 1
+    if low_bits == _SIGN_BITS:
+        low = _signs(base, data)
+    base = unzigzag(base >> low_bits)
     flags = {(pair, lane): data.u8() if having[pair] >> lane & 1 else 0 for pair in others for lane in range(32)}
     for lane, pair, number in product(range(32), others, range(8)):
         if flags[pair, lane] >> number & 1:
@@ -78,7 +82,7 @@ def _integers(shape, head, words, data, has_signs):
     for axis, bit in ((0, 4), (1, 2), (2, 1)):
         if head.axes & bit:
             integers = np.cumsum(integers, axis=axis, dtype="u4")
-    return (integers + np.uint32(base & 0xFFFFFFFF)).view("i4"), signs
+    return (integers + np.uint32(base & 0xFFFFFFFF)).view("i4"), low
 
 
 def _values(frame, integers):
@@ -90,6 +94,21 @@ def _values(frame, integers):
     return (whole + dtype(0.5 if half_step < 0 else 0)) * dtype(2 * abs(half_step))
 
 
+def _tile_of_words(frame, shape, head, words, data):
+    """The bits of a tile's values, without loss."""
+    bits = np.zeros(shape.tile, "u4")
+    if head.raw:
+        for point, lane in product(shape.points, range(32)):
+            bits[shape.place(lane, point)] = words.u32()
+        return bits
+    assert not head.patched
+    integers, zeros = _integers(shape, head, words, data, _ZERO_BITS)
+    bits = integers.view("u4") << np.uint32(zeros)
+    if frame.stored.kind == "f":
+        bits ^= (bits >> np.uint32(31)) * np.uint32(0x7FFFFFFF)
+    return bits >> np.uint32(zeros) << np.uint32(zeros)
+
+
 def _restored_tile(frame, shape, head, words, data):
     tile = np.zeros(shape.tile, frame.dtype)
     value_of = (lambda reader: reader.f32()) if frame.dtype == np.float32 else (lambda reader: reader.f64())
@@ -98,7 +117,7 @@ def _restored_tile(frame, shape, head, words, data):
             tile[shape.place(lane, point)] = value_of(words)
         return tile
     has_signs = frame.transform is not None and frame.transform.id == LOG
-    integers, signs = _integers(shape, head, words, data, has_signs)
+    integers, signs = _integers(shape, head, words, data, _SIGN_BITS if has_signs else 0)
     seen = _values(frame, integers)
     tile[:] = seen if has_signs else np.clip(seen, frame.least, frame.most)
     if has_signs:
@@ -114,19 +133,28 @@ def _restored_tile(frame, shape, head, words, data):
     return tile
 
 
+def restored_words(frame):
+    """Of frames of kind 7."""
+    return _restored(frame, np.uint32, _tile_of_words).view(frame.stored)
+
+
 def restored(frame):
+    return _restored(frame, frame.dtype, _restored_tile)
+
+
+def _restored(frame, dtype, restored_tile):
     sections, shape, extents = frame.passes[0], _Shape(frame.extents), frame.extents
-    tiles_of_chunk = 8 if frame.dtype == np.float32 else 4
+    tiles_of_chunk = 32 // np.dtype(dtype).itemsize
     tiles = _raster([-(-extent // size) for extent, size in zip(extents, shape.tile)])
-    index, values = Reader(sections["index"]), np.zeros(extents, frame.dtype)
+    index, values = Reader(sections["index"]), np.zeros(extents, dtype)
     for number in range(0, len(tiles), tiles_of_chunk):
         in_chunk = tiles[number:number + tiles_of_chunk]
         chunk = Reader(sections["codes"][4 * index.u32():])
         heads = [_Head(chunk.u32()) for _ in in_chunk]
-        words = [Reader(chunk.take(head.word_bytes(frame.dtype))) for head in heads]
+        words = [Reader(chunk.take(head.word_bytes(dtype))) for head in heads]
         for place, head, its_words in zip(in_chunk, heads, words):
             data = Reader(chunk.take(head.bytes))
-            tile = _restored_tile(frame, shape, head, its_words, data)
+            tile = restored_tile(frame, shape, head, its_words, data)
             data.end(), its_words.end()
             first = [a * size for a, size in zip(place, shape.tile)]
             inside = [min(size, extent - begin) for size, extent, begin in zip(shape.tile, extents, first)]

@@ -11,7 +11,7 @@ namespace {
 
 /// How often the random frames exercised what: a sample that misses a path proves nothing of it.
 struct Coverage {
-  std::array<int, 7> kinds{};  ///< [FrameKind]
+  std::array<int, 8> kinds{};  ///< [FrameKind]
   int outliers = 0;
   int patches = 0;
   int coded_masks = 0;

@@ -248,6 +248,14 @@ std::vector<std::byte> restore_stored(DType stored, const Dims& dims, const Fram
     });
     return values;
   }
+  if (frame.kind == FrameKind::tiled) {
+    SlowFrame<float> words{dims, dims.as_3d(), frame, {}, read_sections(frame, payload),
+                           {},   {},           0,     0};
+    words.values.resize(dims.count());
+    restore_words(stored, words);
+    std::ranges::copy(std::as_bytes(std::span(words.values)), values.begin());
+    return values;
+  }
   const bool is_kept = frame.kind == FrameKind::stored || frame.kind == FrameKind::lossless;
   if (is_kept && is_cast(stored)) {
     const std::vector<Bytes> levels = read_levels(frame, 1, payload, host_hashes);

@@ -72,5 +72,7 @@ void restore(const CellsParams& params, SlowFrame<T>& frame);
 /// Restores all values of a predicted frame.
 template <class T>
 void restore_predicted(SlowFrame<T>& frame);
+/// Of words in tiles; the values get the bits of those of the type `stored`.
+void restore_words(DType stored, SlowFrame<float>& frame);
 
 }  // namespace cuszi::slow

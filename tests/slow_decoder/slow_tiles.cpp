@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/bytes.hpp"
+#include "core/tiles/tile_words.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 
 namespace cuszi::slow {
@@ -12,9 +13,10 @@ constexpr std::size_t pair_bytes = 8;  ///< of a lane: two planes of four groups
 template <class T, class Shape>
 class SlowTile {
  public:
-  SlowTile(const TilesParams& params, SlowFrame<T>& frame, const TileGrid& grid,
-           std::uint64_t number)
-      : params_(params), frame_(frame), grid_(grid), first_(grid.first(number)) {}
+  /// `map`: of tiles of words, else null.
+  SlowTile(const TilesParams& params, const TileWordMap* map, SlowFrame<T>& frame,
+           const TileGrid& grid, std::uint64_t number)
+      : params_(params), map_(map), frame_(frame), grid_(grid), first_(grid.first(number)) {}
 
   void restore(const TileHead& head, ByteReader& words, ByteReader& bytes) {
     if (head.raw) {
@@ -35,6 +37,7 @@ class SlowTile {
     }
     read_other_pairs(head, having, bytes);
     sum_up(head.axes);
+    if (map_ != nullptr) return put_words(base, head);
     const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base));
     for (int lane = 0; lane < 32; ++lane)
       for (int point = 0; point < 32; ++point)
@@ -43,6 +46,16 @@ class SlowTile {
   }
 
  private:
+  void put_words(std::uint64_t base, const TileHead& head) {
+    if (head.patched) throw ArchiveError("a tile of words has patches");
+    const auto zeros = static_cast<std::uint32_t>(base % 32);
+    const std::uint32_t first = unzigzag32(static_cast<std::uint32_t>(base / 32));
+    for (int lane = 0; lane < 32; ++lane)
+      for (int point = 0; point < 32; ++point)
+        put(lane, point,
+            std::bit_cast<T>(BitsOf<T>{map_->bits_of(integer(lane, point) + first, zeros)}));
+  }
+
   const LogTransform* log() const {
     const auto& transform = frame_.header.transform;
     return transform ? std::get_if<LogTransform>(&transform->params) : nullptr;
@@ -145,6 +158,7 @@ class SlowTile {
   }
 
   const TilesParams& params_;
+  const TileWordMap* map_;
   SlowFrame<T>& frame_;
   const TileGrid& grid_;
   Extents3 first_;
@@ -152,10 +166,8 @@ class SlowTile {
   std::vector<std::uint32_t> negative_;  ///< points of each lane, as bits
 };
 
-}  // namespace
-
 template <class T>
-void restore(const TilesParams& params, SlowFrame<T>& frame) {
+void restore_tiles(const TilesParams& params, const TileWordMap* map, SlowFrame<T>& frame) {
   with_tile_shape(frame.extents, [&](auto shape) {
     using Shape = decltype(shape);
     const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
@@ -168,17 +180,29 @@ void restore(const TilesParams& params, SlowFrame<T>& frame) {
       ByteCount word_bytes = 0;
       for (std::uint64_t tile = first; tile < end; ++tile) {
         tiles.push_back(TileHead::from(heads.get<std::uint32_t>()));
-        word_bytes += 4 * tiles.back().words(sizeof(T) / 4);
+        word_bytes += 4 * tiles.back().words(sizeof(T));
       }
       ByteReader words(heads.take(word_bytes), "the words of a chunk");
       for (std::uint64_t tile = first; tile < end; ++tile) {
         const TileHead& head = tiles[tile - first];
         ByteReader bytes(heads.take(head.bytes), "the bytes of a tile");
-        SlowTile<T, Shape>(params, frame, grid, tile).restore(head, words, bytes);
+        SlowTile<T, Shape>(params, map, frame, grid, tile).restore(head, words, bytes);
         bytes.expect_end();
       }
     }
   });
+}
+
+}  // namespace
+
+template <class T>
+void restore(const TilesParams& params, SlowFrame<T>& frame) {
+  restore_tiles(params, nullptr, frame);
+}
+
+void restore_words(DType stored, SlowFrame<float>& frame) {
+  const TileWordMap map(stored);
+  restore_tiles({}, &map, frame);
 }
 
 template void restore(const TilesParams&, SlowFrame<float>&);

@@ -182,7 +182,7 @@ void change_statement(OpenFrame& frame, Random& random) {
     case 5: change_bounds(header.bounds, random); break;
     default:
       header.kind = random.pick({FrameKind::stored, FrameKind::lossless, FrameKind::coded,
-                                 FrameKind::constant, FrameKind::predicted});
+                                 FrameKind::constant, FrameKind::predicted, FrameKind::tiled});
       if (!header.predictor) header.predictor = LorenzoParams{{8, 8, 8}, 512, 1e-3};
       if (!header.coder) header.coder = HuffmanParams{};
   }

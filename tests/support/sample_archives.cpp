@@ -185,6 +185,15 @@ void add_self_coded(std::vector<SampleArchive>& archives) {
   }
 }
 
+/// Tiles of words, whose values come back as they are.
+SampleArchive words_sample(const Dims& dims, DType dtype) {
+  return sample(fmt::format("words of tiles, {} {}", dims.to_string(), name_of(dtype)),
+                FieldKind::smooth, dims, dtype, [](FieldSettings& s) {
+                  s.frame.predictor.id = PredictorId::tiles;
+                  s.bound = 0;
+                });
+}
+
 /// A tile whose integers would leave their range is kept as it is, between others.
 SampleArchive raw_tile_sample() {
   std::vector<double> values(4096);
@@ -308,6 +317,10 @@ void add_others(std::vector<SampleArchive>& archives) {
         s.frame.predictor.id = PredictorId::cells;
         s.bound = 1e-3;
       }));
+  for (const Dims& dims : {Dims{3000}, Dims{40, 41}, Dims{9, 17, 33}}) {
+    for (const DType dtype : {DType::f32, DType::i32})
+      archives.push_back(words_sample(dims, dtype));
+  }
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
     s.fills.add(filled_value);
@@ -321,6 +334,7 @@ void add_others(std::vector<SampleArchive>& archives) {
 const std::vector<SampleArchive>& small_archives() {
   using S = FieldSettings;
   static const std::vector<SampleArchive> all{
+      words_sample({5, 8, 9}, DType::f32),
       sample("lorenzo with a mask and outliers", FieldKind::missing, {8, 8, 9}, DType::f32,
              [](S& s) {
                s.frame.predictor.id = PredictorId::lorenzo;
