@@ -1,6 +1,6 @@
 """Error-bounded lossy compression of scientific fields, on GPUs and CPUs.
 
-    archive = cuszi.compress(a, rel=1e-3)           # or abs=, psnr=, ratio=; a: numbers
+    archive = cuszi.compress(a, rel=1e-3)           # or abs=, psnr=, ratio=; a: of floats or integers
     b = cuszi.decompress(archive)                   # |a - b| <= cuszi.info(archive).bound
 
 NumPy arrays, and GPU arrays of CuPy, PyTorch, JAX and other libraries with

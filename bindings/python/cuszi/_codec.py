@@ -192,8 +192,7 @@ def compress(a: Any, *, rel: Any = None, abs: Any = None, pw_rel: Any = None,
 
     Parameters
     ----------
-    a : array of numbers with 1 to 4 dimensions of at least 1, slowest first
-        Types: float16, float32, float64, ml_dtypes' bfloat16, integers of 8 to 64 bits.
+    a : array of floats or integers of up to 64 bits, with 1 to 4 dimensions of at least 1, slowest first
         A NumPy array, or an array on a GPU, used in place. Others are converted by
         ``numpy.asanyarray``. Masked points are missing, and so are values equal to
         ``attrs["_FillValue"]`` or ``attrs["missing_value"]`` of an xarray or h5py array. A scalar or

@@ -77,7 +77,7 @@ def _let_h5py_take(kind: type) -> None:
 
 
 class H5(Mapping[str, Any]):
-    """A filter that makes h5py compress a chunked dataset of numbers.
+    """A filter that makes h5py compress a chunked dataset of floats or integers.
 
         file.create_dataset("T", data=a, chunks=(8, 128, 128), compression=cuszi.H5(abs=0.01))
         data.to_netcdf("t.nc", engine="h5netcdf", encoding={"T": {"compression": cuszi.H5(abs=0.01)}})

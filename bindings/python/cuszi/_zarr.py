@@ -36,7 +36,7 @@ def _remembered(work: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
 
 @dataclass(frozen=True)
 class Zarr(ArrayBytesCodec):
-    """Compress the chunks of a Zarr array of numbers.
+    """Compress the chunks of a Zarr array of floats or integers.
 
         zarr.create_array("t.zarr", data=a, chunks=(8, 128, 128), compressors=None,
                           serializer=cuszi.Zarr(abs=0.01))
