@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/multilevel/context.hpp"
+#include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
@@ -199,6 +200,11 @@ class CpuDecodeSession final : public DecodeSession {
       });
     });
     restoration.finish();
+  }
+
+  void decode_lossless(const WordSections<Bytes>& sections, const FrameShape& stored,
+                       MutableBytes out) override {
+    decode_predicted(sections, stored, out, in_threads);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {
