@@ -36,7 +36,7 @@ class PackedSample {
   }
 
  private:
-  static constexpr ByteCount piece = ByteCount{1} << 15;
+  static constexpr ByteCount piece = ByteCount{1} << 14;
   static constexpr ByteCount count = 16;
 
   bool is_small() const { return all_ <= piece * count; }

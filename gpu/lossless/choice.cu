@@ -1,4 +1,5 @@
 #include "core/tuning/fit_sample.hpp"
+#include "gpu/lossless/tables.cuh"
 #include "gpu/lossless/warp_block.cuh"
 #include "gpu/lossless/words.cuh"
 
