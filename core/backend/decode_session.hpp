@@ -12,6 +12,7 @@
 #include "core/field/frame_shape.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
+#include "core/lossless/predicted.hpp"
 #include "core/transform/transform.hpp"
 
 namespace cuszi {
@@ -68,7 +69,6 @@ class PassDecoder {
 };
 
 /// One thread; a backend has one session at a time.
-/// one session at a time.
 class DecodeSession {
  public:
   explicit DecodeSession(FrameSlot& slot) : frame_(slot) {}
@@ -94,6 +94,11 @@ class DecodeSession {
   /// backend's memory. Throws ArchiveError.
   virtual void decode_words(const FrameShape& stored, const Sections& sections,
                             MutableBytes out) = 0;
+  /// decode_predicted(), of sections in the payload. Complete on return.
+  virtual void decode_lossless(const WordSections<Bytes>& sections, const FrameShape& stored,
+                               MutableBytes out) {
+    decode_predicted(sections, stored, out, one_by_one);
+  }
   /// Fills points that are not missing with the low bits of `bits`.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 

@@ -19,6 +19,7 @@
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
 #include "core/field/selection.hpp"
+#include "core/lossless/predicted.hpp"
 #include "core/transform/transform.hpp"
 #include "core/tuning/trial_part.hpp"
 
@@ -204,6 +205,12 @@ class EncodeSession {
   /// memory. May scan, too. nullopt if that takes more bytes than the values.
   virtual std::optional<CodedPass> encode_words(const FrameShape& /*stored*/, Bytes /*values*/) {
     return std::nullopt;
+  }
+  /// encode_predicted() of `values`, which are those of the frame in their stored type. Valid as
+  /// long as the result and the session.
+  virtual PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
+                                          std::uint64_t step) {
+    return share_sections(encode_predicted(values, stored, one_by_one, step));
   }
   /// Packs sections that get smaller by a second lossless pass. Throws DeviceError if there is
   /// none.

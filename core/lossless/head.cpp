@@ -75,7 +75,7 @@ const WordTables& default_word_tables() {
 }
 
 std::uint32_t choose_blocks_of_token_lane(std::uint64_t live_blocks, std::uint64_t bits) {
-  constexpr std::uint64_t wanted_bits = 8192;
+  constexpr std::uint64_t wanted_bits = 16384;
   constexpr std::uint32_t most = fewest_blocks_of_token_lane << ((1U << token_lane_bits) - 1);
   std::uint32_t blocks = fewest_blocks_of_token_lane;
   while (blocks < most && blocks * bits < wanted_bits * live_blocks) blocks *= 2;

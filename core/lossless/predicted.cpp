@@ -3,7 +3,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/field/stored_type.hpp"
 #include "core/lossless/choice.hpp"
 
 namespace cuszi {
@@ -78,7 +77,7 @@ OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
   WordScales scales{};
   if (integer_step == 0) scales = scales_of(bits, for_each);
   scales.integer_step = integer_step;
-  const WordChoice<Word> choice = choose_orders(bits.data(), extents, scales, for_each);
+  const WordChoice<Word> choice = choose_words(bits.data(), extents, scales, for_each);
   WordBlocks<Word> blocks(WordGrid::of(extents));
   WordHead<Word> head{choice.map, choice.orders, blocks.grid.chunk, 0, {}};
   std::vector<std::vector<std::uint32_t>> of_chunks(blocks.grid.chunks());
@@ -94,7 +93,8 @@ OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
     for (std::size_t i = 0; i < chunk.size(); ++i) counts.tokens[i] += chunk[i];
   counts.add_classes(blocks.classes);
   const Cost cost = counts.choose(head.tables);
-  head.blocks_of_lane = choose_blocks_of_token_lane(blocks.live().size(), cost >> cost_bits);
+  head.blocks_of_lane =
+      choose_blocks_of_token_lane(blocks.live().size(), (cost >> cost_bits) + counts.raw_bits());
   return encode_words(blocks, head, for_each);
 }
 
@@ -115,32 +115,20 @@ auto words_in(std::span<Byte> values) {
   return std::span(reinterpret_cast<Bits*>(values.data()), values.size() / sizeof(Word));
 }
 
-// Values below 32 bits become words of 32: integers with their sign, halves as the upper bits.
-
-constexpr bool is_narrow(DType dtype) { return size_of(dtype) < sizeof(std::uint32_t); }
-
-std::vector<std::uint32_t> widened(Bytes values, DType dtype) {
+std::vector<std::uint32_t> widened_all(Bytes values, DType dtype) {
   std::vector<std::uint32_t> words(values.size() / size_of(dtype));
-  with_stored_type_of(dtype, [&]<class T>(T value) {
+  with_narrow_type(dtype, [&]<class T>(T value) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::memcpy(&value, values.data() + i * sizeof(T), sizeof(T));
-      if constexpr (std::is_integral_v<T>) {
-        words[i] = static_cast<std::uint32_t>(value);
-      } else if constexpr (sizeof(T) == 2) {
-        words[i] = std::uint32_t{value.bits} << 16;
-      }
+      words[i] = widened(value);
     }
   });
   return words;
 }
-void narrow(std::span<const std::uint32_t> words, DType dtype, MutableBytes values) {
-  with_stored_type_of(dtype, [&]<class T>(T value) {
+void narrow_all(std::span<const std::uint32_t> words, DType dtype, MutableBytes values) {
+  with_narrow_type(dtype, [&]<class T>(T value) {
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if constexpr (std::is_integral_v<T>) {
-        value = static_cast<T>(words[i]);
-      } else if constexpr (sizeof(T) == 2) {
-        value = T{static_cast<std::uint16_t>(words[i] >> 16)};
-      }
+      value = narrowed<T>(words[i]);
       std::memcpy(values.data() + i * sizeof(T), &value, sizeof(T));
     }
   });
@@ -157,8 +145,13 @@ OwnedWordSections encode_predicted(Bytes values, const FrameShape& shape, const 
   if (size_of(shape.dtype) == sizeof(std::uint64_t))
     return encode_as(words_in<std::uint64_t>(values));
   if (!is_narrow(shape.dtype)) return encode_as(words_in<std::uint32_t>(values));
-  const std::vector<std::uint32_t> words = widened(values, shape.dtype);
+  const std::vector<std::uint32_t> words = widened_all(values, shape.dtype);
   return encode_as(std::span(words));
+}
+
+PredictedValues share_sections(OwnedWordSections sections) {
+  const auto owner = std::make_shared<OwnedWordSections>(std::move(sections));
+  return {{owner->head, owner->index, owner->classes, owner->codes, owner->raw}, owner};
 }
 
 void decode_predicted(const WordSections<Bytes>& sections, const FrameShape& shape,
@@ -171,7 +164,7 @@ void decode_predicted(const WordSections<Bytes>& sections, const FrameShape& sha
   if (!is_narrow(shape.dtype)) return decode_as(words_in<std::uint32_t>(values));
   std::vector<std::uint32_t> words(shape.points());
   decode_as(std::span(words));
-  narrow(words, shape.dtype, values);
+  narrow_all(words, shape.dtype, values);
 }
 
 void check_predicted_head(Bytes head, const FrameShape& shape) {

@@ -5,9 +5,16 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/hd.hpp"
 #include "core/base/units.hpp"
 
 namespace cuszi {
+
+/// Raw bits of a segment are words of so many bits.
+inline constexpr BitCount raw_word_bits = 64;
+CUSZI_HD constexpr ByteCount raw_bytes_of(BitCount bits) {
+  return (bits + raw_word_bits - 1) / raw_word_bits * (raw_word_bits / 8);
+}
 
 /// Appends numbers of up to 64 bits, lowest bits first.
 class RawBitsWriter {
@@ -20,12 +27,11 @@ class RawBitsWriter {
     }
     count_ = (count_ + bits) % 64;
   }
-  /// Appends the bytes to `out`, the last one filled by zeros.
-  void append_to(std::vector<std::byte>& out) {
-    words_.push_back(pending_);
-    const std::size_t size = (words_.size() - 1) * sizeof pending_ + ceil_div(count_, 8U);
+  /// The bytes, filled up by zeros to words.
+  std::vector<std::byte> take() {
+    if (count_ != 0) words_.push_back(pending_);
     const auto* const bytes = reinterpret_cast<const std::byte*>(words_.data());
-    out.insert(out.end(), bytes, bytes + size);
+    return {bytes, bytes + words_.size() * sizeof pending_};
   }
 
  private:
@@ -57,9 +63,9 @@ class RawBitsReader {
   void check() const {
     if (at_ > bits_) throw ArchiveError("the raw bits of a segment are truncated");
   }
-  void check_end() const {
-    const bool is_padded = (static_cast<unsigned>(bytes_[at_ / 8]) >> (at_ % 8)) == 0;
-    if (ceil_div(at_, BitCount{8}) * 8 != bits_ || !is_padded)
+  void check_end() {
+    const BitCount padded = 8 * raw_bytes_of(at_);
+    if (padded != bits_ || get(static_cast<unsigned>(padded - at_)) != 0)
       throw ArchiveError("the raw bits of a segment do not end as they should");
   }
 

@@ -104,7 +104,7 @@ struct TokenSegment {
         bits.put(token.raw, token.raw_bits);
       }
     }
-    bits.append_to(raw);
+    raw = bits.take();
     std::array<std::uint32_t, most_lanes> states;
     states.fill(lane_start);
     WordsBackwards words(symbols.size() + 1);
@@ -147,10 +147,7 @@ void take_raw_bits(const ClassForms& forms, const std::uint8_t* symbols, std::ui
                    RawBitsReader& bits, Word* words) {
   for (std::uint32_t k = 0; k < points; ++k) {
     const WordTokenForm& form = forms.of[symbols[k]];
-    const std::uint64_t raw = bits.get(form.raw_bits);
-    const unsigned open = form.has_sign ? 0 : 1;
-    const bool is_negative = form.is_negative || (open & raw) != 0;
-    words[k] = signed_word(static_cast<Word>(form.least + (raw >> open)), is_negative);
+    words[k] = word_of_raw<Word>(form, bits.get(form.raw_bits));
   }
 }
 
@@ -228,6 +225,15 @@ Cost WordCounts::choose(WordTables& tables) const {
   return cost;
 }
 
+BitCount WordCounts::raw_bits() const {
+  BitCount bits = 0;
+  for (std::uint32_t i = 0; i < word_classes * token_places; ++i)
+    if (tokens[i] != 0)
+      bits +=
+          tokens[i] * form_of_token(i % token_places, octave_of_class(i / token_places)).raw_bits;
+  return bits;
+}
+
 template <class Word>
 OwnedWordSections encode_words(const WordBlocks<Word>& blocks, const WordHead<Word>& head,
                                const ForEach& for_each) {
@@ -249,10 +255,9 @@ OwnedWordSections encode_words(const WordBlocks<Word>& blocks, const WordHead<Wo
   OwnedWordSections sections;
   sections.head = head.write();
   for (const auto& segment : of_classes) append_segment(segment, sections.index, sections.classes);
-  for (const auto& segment : of_tokens) {
+  for (const auto& segment : of_tokens)
     append_segment(segment->tokens, sections.index, sections.codes);
-    append_segment(segment->raw, sections.index, sections.codes);
-  }
+  for (const auto& segment : of_tokens) append_segment(segment->raw, sections.index, sections.raw);
   return sections;
 }
 
@@ -274,10 +279,12 @@ void decode_words(WordBlocks<Word>& blocks, const WordHead<Word>& head,
   if (index.size() != 4 * (of_classes + 2 * of_tokens)) throw ArchiveError(chain_damage);
   const auto token_tables = all_tables(head.tables.tokens, decoder_table);
   const std::vector<ClassForms> forms = all_forms();
-  const std::vector<Bytes> bytes = cut_segments(index, of_classes, 2 * of_tokens, sections.codes);
+  const std::vector<Bytes> tokens = cut_segments(index, of_classes, of_tokens, sections.codes);
+  const std::vector<Bytes> raw =
+      cut_segments(index, of_classes + of_tokens, of_tokens, sections.raw);
   for_each(of_tokens, [&](std::size_t i) {
-    decode_tokens(blocks, segment_of(live, head.blocks_of_lane, i), token_tables, forms,
-                  bytes[2 * i], bytes[2 * i + 1]);
+    decode_tokens(blocks, segment_of(live, head.blocks_of_lane, i), token_tables, forms, tokens[i],
+                  raw[i]);
   });
 }
 

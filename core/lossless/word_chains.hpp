@@ -34,17 +34,21 @@ struct WordCounts {
   void add_classes(const std::vector<std::uint8_t>& of_blocks);
   /// The tables that fit, and the cost of what they code without raw bits.
   Cost choose(WordTables& tables) const;
+  BitCount raw_bits() const;
 };
 
 /// The sections of a predicted frame; Data is bytes or a view of bytes.
 template <class Data>
 struct WordSections {
   Data head;
-  Data index;  ///< u32 each: sizes of segments of classes; of tokens, of their raw bits, in turns
+  Data index;  ///< u32 each: sizes of segments of classes, of tokens, of the raw bits of these
   Data classes;
-  Data codes;  ///< segments of tokens, each with its raw bits behind
+  Data codes;  ///< tokens
+  Data raw;    ///< bits of tokens
 
-  ByteCount size() const { return head.size() + index.size() + classes.size() + codes.size(); }
+  ByteCount size() const {
+    return head.size() + index.size() + classes.size() + codes.size() + raw.size();
+  }
 };
 using OwnedWordSections = WordSections<std::vector<std::byte>>;
 

@@ -23,7 +23,7 @@ struct WordGrid {
   Extents3 chunk;  ///< multiples of those of a block
   Extents3 block;
 
-  static constexpr Extents3 block_of_rank(int rank) {
+  CUSZI_HD static constexpr Extents3 block_of_rank(int rank) {
     if (rank == 1) return {1, 1, word_block};
     return rank == 2 ? Extents3{1, 8, 8} : Extents3{4, 4, 4};
   }
@@ -39,13 +39,13 @@ struct WordGrid {
     return grid;
   }
 
-  std::uint64_t chunks() const { return count_of(parts(extents, chunk)); }
-  std::uint64_t blocks() const { return count_of(parts(extents, block)); }
-  static Extents3 parts(const Extents3& whole, const Extents3& part) {
+  CUSZI_HD std::uint64_t chunks() const { return count_of(parts(extents, chunk)); }
+  CUSZI_HD std::uint64_t blocks() const { return count_of(parts(extents, block)); }
+  CUSZI_HD static Extents3 parts(const Extents3& whole, const Extents3& part) {
     return {ceil_div(whole[0], part[0]), ceil_div(whole[1], part[1]), ceil_div(whole[2], part[2])};
   }
 
-  WordBox chunk_at(std::uint64_t number) const {
+  CUSZI_HD WordBox chunk_at(std::uint64_t number) const {
     const Extents3 along = parts(extents, chunk);
     const Extents3 at{number / (along[1] * along[2]), number / along[2] % along[1],
                       number % along[2]};
@@ -56,12 +56,12 @@ struct WordGrid {
     }
     return box;
   }
-  std::uint64_t points_before(const WordBox& box) const { return before(box, {1, 1, 1}); }
-  std::uint64_t blocks_before(const WordBox& box) const { return before(box, block); }
+  CUSZI_HD std::uint64_t points_before(const WordBox& box) const { return before(box, {1, 1, 1}); }
+  CUSZI_HD std::uint64_t blocks_before(const WordBox& box) const { return before(box, block); }
 
  private:
   /// The parts of chunks before one.
-  std::uint64_t before(const WordBox& box, const Extents3& part) const {
+  CUSZI_HD std::uint64_t before(const WordBox& box, const Extents3& part) const {
     const Extents3 all = parts(extents, part);
     const Extents3 own = parts(box.size, part);
     const Extents3 first = parts(box.first, part);
@@ -92,6 +92,13 @@ void for_each_row_of_block(const Extents3& box, const Extents3& first, const Ext
 /// How often differences are taken along z, y, x.
 using Orders = std::array<std::uint8_t, 3>;
 inline constexpr std::uint8_t most_order = 2;
+
+/// By what the words at distance 0, 1 and 2 are multiplied in a difference of an order.
+CUSZI_HD constexpr int difference_factor(int order, int distance) {
+  if (distance == 0) return 1;
+  if (distance == 1) return -order;
+  return order == 2 ? 1 : 0;
+}
 
 /// Differences modulo 2^digits along each axis, in place; 0 is before the first word.
 template <class Word>

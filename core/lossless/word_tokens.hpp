@@ -5,6 +5,7 @@
 #include "core/base/bit_width.hpp"
 #include "core/base/hd.hpp"
 #include "core/coders/symbol_tables.hpp"
+#include "core/lossless/word_map.hpp"
 
 namespace cuszi {
 
@@ -21,6 +22,12 @@ class ClassSum {
   CUSZI_HD void add(std::uint64_t magnitude) {
     sum_ += magnitude & low_part;
     high_ += magnitude / (low_part + 1);
+  }
+  /// Adds `count` times 2^32; below 2^56.
+  CUSZI_HD void add_high(std::uint64_t count) {
+    constexpr unsigned half = 32;
+    sum_ += (count & ((std::uint64_t{1} << (low_width - half)) - 1)) << half;
+    high_ += count >> (low_width - half);
   }
   /// 0: all are 0, and none is coded.
   CUSZI_HD std::uint32_t class_of_block() const {
@@ -80,24 +87,33 @@ CUSZI_HD constexpr WordTokenForm form_of_token(std::uint32_t token, unsigned oct
           (fine & 1) != 0, true};
 }
 
+/// The number that a token and its raw bits are.
+template <class Word>
+CUSZI_HD inline Word word_of_raw(const WordTokenForm& form, std::uint64_t raw) {
+  const unsigned open = form.has_sign ? 0 : 1;
+  const bool is_negative = form.is_negative || (open & raw) != 0;
+  return signed_word(static_cast<Word>(form.least + (raw >> open)), is_negative);
+}
+
 struct WordToken {
   std::uint32_t token;
   std::uint32_t raw_bits;
   std::uint64_t raw;
 };
 
-CUSZI_HD inline WordToken token_of_word(std::uint64_t magnitude, bool negative, unsigned octave) {
+template <class Word>
+CUSZI_HD inline WordToken token_of_word(Word magnitude, bool negative, unsigned octave) {
   if (magnitude == 0) return {0, 0, 0};
   const unsigned width = bit_width_of(magnitude);
   const unsigned distance = octave - width;
-  const std::uint64_t sign = negative ? 1 : 0;
+  const Word sign = negative ? 1 : 0;
   if (distance >= last_distance)
     return {token_places - 1, octave - last_distance + 1, magnitude << 1 | sign};
   if (distance < first_fine_distance || distance >= first_coarse_distance) {
     const std::uint32_t token = distance < first_fine_distance
                                     ? 1 + distance
                                     : first_coarse_token + distance - first_coarse_distance;
-    const std::uint64_t below = magnitude - (std::uint64_t{1} << (width - 1));
+    const Word below = magnitude - (Word{1} << (width - 1));
     return {token, width, below << 1 | sign};
   }
   const std::uint32_t first =
@@ -105,7 +121,7 @@ CUSZI_HD inline WordToken token_of_word(std::uint64_t magnitude, bool negative, 
   if (width == 1) return {first, 0, 0};
   const unsigned open = width - 2;
   const std::uint32_t half = static_cast<std::uint32_t>(magnitude >> open & 1);
-  return {first + 2 * half, open, magnitude & ((std::uint64_t{1} << open) - 1)};
+  return {first + 2 * half, open, magnitude & ((Word{1} << open) - 1)};
 }
 
 }  // namespace cuszi

@@ -1,52 +1,91 @@
 #include "core/pipeline/kept_values.hpp"
 
+#include <future>
+
 namespace cuszi {
 
 namespace {
 
-/// Whether byte planes by zstd may be smaller than `bytes`: told by a sample of large frames.
-bool may_pack_better(Bytes values, ByteCount value_size, ByteCount bytes) {
-  constexpr ByteCount piece = ByteCount{1} << 18;
-  constexpr ByteCount pieces = 16;
-  if (values.size() <= piece * pieces) return true;
-  ByteCount packed = 0;
-  for (ByteCount i = 0; i < pieces; ++i) {
-    const ByteCount first = (values.size() - piece) / (pieces - 1) * i / value_size * value_size;
-    packed += pack_values(values.subspan(first, piece), value_size).size();
+/// What byte planes of a frame come to, by a sample of its values.
+class PackedSample {
+ public:
+  PackedSample(Backend& backend, Bytes values, ByteCount value_size) : all_(values.size()) {
+    if (is_small()) return;
+    Sections pieces;
+    for (ByteCount i = 0; i < count; ++i)
+      pieces.add(SectionId::raw,
+                 values.subspan((values.size() - piece) / (count - 1) * i / value_size * value_size,
+                                piece));
+    std::vector<std::byte> sample(pieces.size());
+    backend.gather(std::span(&pieces, 1), sample);
+    const auto pack = [value_size, sample = std::move(sample)] {
+      ByteCount packed = 0;
+      for (ByteCount i = 0; i < count; ++i)
+        packed += pack_values(Bytes(sample).subspan(i * piece, piece), value_size).size();
+      return packed;
+    };
+    const bool is_host_idle = backend.transfer() != nullptr;
+    packed_ = std::async(is_host_idle ? std::launch::async : std::launch::deferred, pack);
   }
-  constexpr ByteCount doubt = 10;  // samples err by less than a tenth
-  return packed * (values.size() / piece) / (doubt + 1) < bytes * pieces / doubt;
+
+  /// Small frames are to be packed to know it.
+  bool may_win(ByteCount bytes) {
+    if (is_small()) return true;
+    constexpr ByteCount margin = 20;
+    return packed_.get() * (all_ / piece) / (margin - 1) < bytes * count / margin;
+  }
+
+ private:
+  static constexpr ByteCount piece = ByteCount{1} << 14;
+  static constexpr ByteCount count = 16;
+
+  bool is_small() const { return all_ <= piece * count; }
+
+  ByteCount all_;
+  std::future<ByteCount> packed_;
+};
+
+/// In host memory: those of a device are copied to `copy`.
+Bytes host_values(Backend& backend, Bytes values, std::vector<std::byte>& copy) {
+  if (backend.transfer() == nullptr) return values;
+  copy.resize(values.size());
+  backend.copy(values, copy);
+  return copy;
 }
 
 }  // namespace
 
 Sections KeptValues::sections(Bytes values) const {
-  Sections sections;
+  Sections all;
   if (kind != FrameKind::predicted) {
-    sections.add(SectionId::raw, kind == FrameKind::lossless ? Bytes(packed) : values);
-    return sections;
+    all.add(SectionId::raw, kind == FrameKind::lossless ? Bytes(packed) : values);
+    return all;
   }
-  sections.add(SectionId::codebook, words.head);
-  sections.add(SectionId::index, words.index);
-  sections.add(SectionId::contexts, words.classes);
-  if (!words.codes.empty()) sections.add(SectionId::codes, words.codes);
-  return sections;
+  const WordSections<Bytes>& own = words.sections;
+  all.add(SectionId::codebook, own.head);
+  all.add(SectionId::index, own.index);
+  all.add(SectionId::contexts, own.classes);
+  if (!own.raw.empty()) all.add(SectionId::raw, own.raw);
+  if (!own.codes.empty()) all.add(SectionId::codes, own.codes);
+  return all;
 }
 
-KeptValues keep_values(const FrameShape& shape, Bytes values, const ForEach& for_each,
-                       std::uint64_t step) {
+KeptValues keep_values(Backend& backend, EncodeSession& session, const FrameShape& shape,
+                       Bytes values, std::uint64_t step) {
   KeptValues kept;
   kept.bytes = values.size();
-  kept.words = encode_predicted(values, shape, for_each, step);
-  constexpr ByteCount entries = 16;  // of three more sections
-  const ByteCount size = kept.words.size();
+  const ByteCount value_size = size_of(shape.dtype);
+  PackedSample sample(backend, values, value_size);
+  kept.words = session.encode_lossless(values, shape, step);
+  constexpr ByteCount entries = 20;  // of four more sections
+  const ByteCount size = kept.words.sections.size();
   if (size + entries < kept.bytes && size >= least_payload_bytes(kept.bytes)) {
     kept.bytes = size + entries;
     kept.kind = FrameKind::predicted;
   }
-  const ByteCount value_size = size_of(shape.dtype);
-  if (may_pack_better(values, value_size, kept.bytes)) {
-    kept.packed = pack_values(values, value_size);
+  if (sample.may_win(kept.bytes)) {
+    std::vector<std::byte> copy;
+    kept.packed = pack_values(host_values(backend, values, copy), value_size);
     if (kept.packed.size() < kept.bytes) {
       kept.bytes = kept.packed.size();
       kept.kind = FrameKind::lossless;

@@ -4,7 +4,6 @@
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"
 #include "core/field/stored_type.hpp"
-#include "core/lossless/predicted.hpp"
 #include "core/pipeline/coded_frame.hpp"
 #include "core/pipeline/pipeline.hpp"
 
@@ -62,20 +61,14 @@ Sections read_only_pass(const FrameHeader& header, Bytes payload, const HashStri
 
 WordSections<Bytes> words_of(const Sections& sections) {
   return {sections.at(SectionId::codebook), sections.at(SectionId::index),
-          sections.at(SectionId::contexts), sections.find(SectionId::codes)};
+          sections.at(SectionId::contexts), sections.find(SectionId::codes),
+          sections.find(SectionId::raw)};
 }
 
 void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                         Bytes payload, MutableBytes out) {
   const std::vector<std::byte> host = to_host(backend, payload);
   const Sections sections = read_only_pass(header, host, host_hashes);
-  if (header.kind == FrameKind::predicted) {
-    std::vector<std::byte> values(backend.transfer() == nullptr ? 0 : out.size());
-    decode_predicted(words_of(sections), shape, values.empty() ? out : MutableBytes(values),
-                     host_work_of(backend));
-    if (!values.empty()) backend.copy(values, out);
-    return;
-  }
   const Bytes raw = sections.at(SectionId::raw);
   if (header.kind == FrameKind::lossless) {
     std::vector<std::byte> values(out.size());
@@ -211,18 +204,14 @@ void restore_words(DecodeSession& session, const FrameShape& shape, const FrameH
   times.measure("decode", [&] { session.decode_words(shape, sections, out); });
 }
 
-/// For frames with a predictor, and those of words in tiles.
-void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
-                         const FrameHeader& header, const FramePreview& preview, MutableBytes out,
-                         StepTimes& times) {
-  const std::vector<Bytes> levels = cut_levels(header, preview.levels, session.payload());
+/// Calls restore(levels) beside the check of their hashes.
+template <class Restore>
+void restore_checked(Backend& backend, const DecodeSession& session, const FrameHeader& header,
+                     std::size_t count, StepTimes& times, const Restore& restore) {
+  const std::vector<Bytes> levels = cut_levels(header, count, session.payload());
   const auto check = times.measure("check", [&] { return LevelCheck(backend, header, levels); });
   try {
-    if (header.kind == FrameKind::tiled) {
-      restore_words(session, shape, header, levels.front(), out, times);
-    } else {
-      restore_levels(backend, session, shape, header, preview, levels, out, times);
-    }
+    restore(levels);
   } catch (...) {
     check.finish();  // errors may be consequences of damage
     throw;
@@ -230,19 +219,35 @@ void restore_coded_frame(Backend& backend, DecodeSession& session, const FrameSh
   times.measure("check", [&] { check.finish(); });
 }
 
+void restore_predicted_frame(DecodeSession& session, const FrameShape& shape,
+                             const FrameHeader& header, Bytes level, MutableBytes out,
+                             StepTimes& times) {
+  const Sections sections = read_passes(header.levels.front(), 1, level).front();
+  times.measure("decode", [&] { session.decode_lossless(words_of(sections), shape, out); });
+}
+
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                     const FramePreview& preview, Bytes payload, MutableBytes out,
                     StepTimes& times) {
-  if (is_without_loss(header.kind) && header.kind != FrameKind::tiled) {
+  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
     times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
     return;
   }
   const auto session = times.measure("upload", [&] { return backend.decode(payload); });
   if (header.kind == FrameKind::constant) {
     restore_constant_frame(backend, *session, shape, header, preview, out, times);
-  } else {
-    restore_coded_frame(backend, *session, shape, header, preview, out, times);
+    return;
   }
+  const bool is_kept = is_without_loss(header.kind);
+  restore_checked(backend, *session, header, is_kept ? 1 : preview.levels, times,
+                  [&](std::span<const Bytes> levels) {
+                    if (header.kind == FrameKind::predicted)
+                      return restore_predicted_frame(*session, shape, header, levels.front(), out,
+                                                     times);
+                    if (header.kind == FrameKind::tiled)
+                      return restore_words(*session, shape, header, levels.front(), out, times);
+                    restore_levels(backend, *session, shape, header, preview, levels, out, times);
+                  });
 }
 
 }  // namespace

@@ -113,27 +113,8 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
   return result;
 }
 
-/// In host memory: those of a device are copied to `copy`.
-Bytes host_values(Backend& backend, Bytes values, std::vector<std::byte>& copy) {
-  if (backend.transfer() == nullptr) return values;
-  copy.resize(values.size());
-  backend.copy(values, copy);
-  return copy;
-}
-
 KeptValues kept_values(Backend& backend, const LoadedFrame& frame) {
-  std::vector<std::byte> copy;
-  return keep_values(frame.stored_shape(), host_values(backend, frame.stored_values(), copy),
-                     host_work_of(backend));
-}
-
-/// `kept`: kept_values(), if they are known.
-FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                       std::optional<KeptValues> kept, const Allocate& allocate) {
-  std::vector<std::byte> copy;
-  const Bytes values = host_values(backend, frame.stored_values(), copy);
-  if (!kept) kept = keep_values(frame.stored_shape(), values, host_work_of(backend));
-  return keep_frame(backend, frame, index, values, *kept, allocate);
+  return keep_values(backend, *frame.session, frame.stored_shape(), frame.stored_values());
 }
 
 /// Whether tiles code the frame if it has to be without loss.
@@ -174,7 +155,7 @@ FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::
   const bool is_one = !bound.goes_with_values() && !frame.asked;
   const std::uint64_t step =
       is_one ? quantise_wide(frame.stored, bound.bound, frame.fills, values) : 1;
-  const KeptValues kept = keep_values(frame.stored_shape(), values, host_work_of(backend), step);
+  const KeptValues kept = keep_values(backend, *frame.session, frame.stored_shape(), values, step);
   return keep_frame(backend, frame, index, values, kept, allocate);
 }
 
@@ -576,7 +557,8 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   if (has_words(config, frame)) {
     return write_words(backend, frame, index, code_words(frame, times), allocate, times);
   }
-  return keep_frame(backend, frame, index, std::move(kept), allocate);
+  if (!kept) kept = times.measure("pack", [&] { return kept_values(backend, frame); });
+  return keep_frame(backend, frame, index, frame.stored_values(), *kept, allocate);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,

@@ -50,4 +50,9 @@ void parallel_for(std::uint64_t count, const Work& work) {
       count, [] { return 0; }, [&](int, std::uint64_t i) { work(i); }, [](int) {});
 }
 
+/// core's ForEach on the backend's threads.
+inline void in_threads(std::size_t count, const std::function<void(std::size_t)>& each) {
+  parallel_for(count, each);
+}
+
 }  // namespace cuszi::cpu

@@ -31,7 +31,7 @@ class CpuBackend final : public Backend {
   }
 
   void for_each(std::size_t count, const std::function<void(std::size_t)>& each) override {
-    parallel_for(count, each);
+    in_threads(count, each);
   }
 
   std::vector<std::uint64_t> hashes(std::span<const Bytes> strings) override {

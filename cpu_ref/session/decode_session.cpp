@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/multilevel/context.hpp"
+#include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
@@ -204,6 +205,10 @@ class CpuDecodeSession final : public DecodeSession {
 
   void decode_words(const FrameShape& stored, const Sections& sections, MutableBytes out) override {
     cpu::decode_words(stored, sections, out);
+  }
+  void decode_lossless(const WordSections<Bytes>& sections, const FrameShape& stored,
+                       MutableBytes out) override {
+    decode_predicted(sections, stored, out, in_threads);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {

@@ -3,6 +3,7 @@
 #include "core/base/radix_sort.hpp"
 #include "core/multilevel/context.hpp"
 #include "core/tuning/fit_sample.hpp"
+#include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/field/frame_work.hpp"
@@ -344,6 +345,10 @@ class CpuEncodeSession final : public EncodeSession {
     OwnCoded coded;
     coded.sections = cpu::encode_words(stored, values);
     return keep(std::move(coded), store_);
+  }
+  PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
+                                  std::uint64_t step) override {
+    return share_sections(encode_predicted(values, stored, in_threads, step));
   }
 
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }

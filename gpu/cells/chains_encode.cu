@@ -122,10 +122,10 @@ struct LoadedCodes {
 };
 
 /// The signs that a lane carries.
-class CarriedSigns {
+class SignsToCarry {
  public:
   /// Those of the first small codes of a lane that are not 0.
-  __device__ CarriedSigns(const CellsChains& chains, const CodeBlocks& blocks) {
+  __device__ SignsToCarry(const CellsChains& chains, const CodeBlocks& blocks) {
     CUSZI_NO_UNROLL
     for (std::uint32_t round = 0; round < blocks.of_lane && !is_full(); ++round) {
       const std::uint32_t block = blocks.number(round);
@@ -213,7 +213,7 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
   std::uint16_t* const end =
       begin + (in_segment * cell_block_codes * task.room + spare_segment_words);
   SegmentWords words(end);
-  const CarriedSigns signs(chains, blocks);
+  const SignsToCarry signs(chains, blocks);
   std::uint32_t state = lane_start + signs.bits();
   constexpr int last = cell_block_codes - load_batch;
   // What a round needs is loaded in the one before, its block's number two before.

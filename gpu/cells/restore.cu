@@ -16,7 +16,7 @@ __device__ T flipped_number(std::uint32_t code) {
 
 /// Codes that follow each other, two in a word, the earlier one in its low half.
 template <int count>
-struct alignas(2 * count) CodeRun {
+struct alignas(2 * count) RunOfCodes {
   std::uint32_t pairs[count / 2];
 
   /// The codes as numbers, without conversions: with their signs flipped they are not negative, and
@@ -32,7 +32,7 @@ struct alignas(2 * count) CodeRun {
   }
 };
 template <>
-struct CodeRun<1> {
+struct RunOfCodes<1> {
   std::uint16_t code;
 
   template <class T>
@@ -57,7 +57,7 @@ class CellDecoder {
 
   template <class L>
   struct Fetched {
-    CodeRun<LineCodes<L>::run> runs[LineCodes<L>::runs];
+    RunOfCodes<LineCodes<L>::run> runs[LineCodes<L>::runs];
   };
 
   __device__ CellDecoder(const RestoreCellsTask<T>& task, RestoredCells<Block>& cells)
@@ -90,7 +90,8 @@ class CellDecoder {
     CUSZI_UNROLL
     for (int run = 0; run < Codes::runs; ++run) {
       if ((live >> (run * Codes::block_step) & 1) != 0)
-        fetched.runs[run] = *reinterpret_cast<const CodeRun<Codes::run>*>(from + run * Codes::step);
+        fetched.runs[run] =
+            *reinterpret_cast<const RunOfCodes<Codes::run>*>(from + run * Codes::step);
     }
     return fetched;
   }

@@ -3,6 +3,7 @@
 #include "gpu/coders/nvcomp.hpp"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
+#include "gpu/lossless/words.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
@@ -142,6 +143,10 @@ class GpuDecodeSession final : public DecodeSession {
     if (values != out.data()) start_copy(gpu_, out.data(), values, out.size());
     gpu_.sync();
     refuse_flaws(flaws);
+  }
+  void decode_lossless(const WordSections<Bytes>& sections, const FrameShape& stored,
+                       MutableBytes out) override {
+    decode_predicted(gpu_, sections, stored, out);
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {

@@ -13,6 +13,7 @@
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
+#include "gpu/lossless/words.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
@@ -154,6 +155,7 @@ class GpuEncodeSession final : public EncodeSession {
         fills_(rules.fills),
         draft_(std::move(draft)) {
     gpu_.reset();
+    given_ = values.data();
     original_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
     values_ = original_;
     if (known) learn(*known, rules_);
@@ -335,6 +337,13 @@ class GpuEncodeSession final : public EncodeSession {
     }
     return coded->pass;
   }
+  PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
+                                  std::uint64_t step) override {
+    const Bytes there = values.data() == given_
+                            ? std::as_bytes(std::span(original_, shape_.points()))
+                            : bring(gpu_, values);
+    return encode_predicted(gpu_, there, stored, step);
+  }
 
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
@@ -404,6 +413,7 @@ class GpuEncodeSession final : public EncodeSession {
 
   DeviceContext& gpu_;
   FrameShape shape_;
+  const std::byte* given_ = nullptr;  ///< the original values where they came from
   const T* original_ = nullptr;
   const T* values_ = nullptr;  ///< original or transformed
   std::uint64_t* negative_ = nullptr;

@@ -119,14 +119,17 @@ def _read_tokens(head, segment, classes, sizes):
 def _differences(head, sections, sizes):
     """Of each block, a list."""
     index, data = Reader(sections["index"]), Reader(sections.get("codes", b""))
+    raw_data = Reader(sections.get("raw", b""))
     classes = _read_classes(head, index, Reader(sections["contexts"]), len(sizes))
     differences = [[0] * size for size in sizes]
     live = [block for block, number in enumerate(classes) if number]
-    for begin in range(0, len(live), 32 * head.blocks_of_lane):
+    begins = range(0, len(live), 32 * head.blocks_of_lane)
+    token_sizes, raw_sizes = [index.u32() for _ in begins], [index.u32() for _ in begins]
+    for begin, token_size, raw_size in zip(begins, token_sizes, raw_sizes):
         blocks = live[begin:begin + 32 * head.blocks_of_lane]
-        segment = cells.Segment(data.take(index.u32()), min(len(blocks), 32))
+        segment = cells.Segment(data.take(token_size), min(len(blocks), 32))
         tokens = _read_tokens(head, segment, [classes[block] for block in blocks], [sizes[block] for block in blocks])
-        raw_bytes = data.take(index.u32())
+        raw_bytes = raw_data.take(raw_size)
         raw, used = int.from_bytes(raw_bytes, "little"), 0
         for block, of_block in zip(blocks, tokens):
             for i, token in enumerate(of_block):
@@ -136,8 +139,8 @@ def _differences(head, sections, sizes):
                 if sign is None:
                     own, sign = own >> 1, -1 if own & 1 else 1
                 differences[block][i] = sign * (least + own)
-        assert -(-used // 8) == len(raw_bytes) and raw >> used == 0
-    data.end(), index.end()
+        assert -(-used // 64) * 8 == len(raw_bytes) and raw >> used == 0
+    data.end(), raw_data.end(), index.end()
     return differences
 
 

@@ -66,13 +66,17 @@ class SlowRawBits {
 };
 
 template <class Word>
-void read_words(ByteReader& index, Bytes section, const WordHead<Word>& head,
+void read_words(ByteReader& index, Bytes codes, Bytes raw_bits, const WordHead<Word>& head,
                 const std::vector<SlowBlock>& blocks, std::vector<Word>& words) {
   std::vector<const SlowBlock*> live;
   for (const SlowBlock& block : blocks)
     if (block.number != 0) live.push_back(&block);
-  ByteReader in(section, "the codes");
+  ByteReader in(codes, "the codes");
+  ByteReader raw_in(raw_bits, "the raw bits");
   const std::size_t most = std::size_t{32} * head.blocks_of_lane;
+  const std::size_t segments = ceil_div(live.size(), most);
+  ByteReader raw_index = index;
+  raw_index.take(4 * segments);
   for (std::size_t first = 0; first < live.size(); first += most) {
     const std::size_t count = std::min(most, live.size() - first);
     SlowSegment segment(in.take(index.get<std::uint32_t>()), std::min<std::size_t>(count, 32));
@@ -84,7 +88,7 @@ void read_words(ByteReader& index, Bytes section, const WordHead<Word>& head,
             tokens[block].push_back(segment.take_symbol(
                 block - round, head.tables.tokens[live[first + block]->number]));
     segment.check_end();
-    SlowRawBits raw(in.take(index.get<std::uint32_t>()));
+    SlowRawBits raw(raw_in.take(raw_index.get<std::uint32_t>()));
     for (std::size_t block = 0; block < count; ++block)
       for (std::size_t i = 0; i < tokens[block].size(); ++i) {
         const SlowBlock& own = *live[first + block];
@@ -97,6 +101,8 @@ void read_words(ByteReader& index, Bytes section, const WordHead<Word>& head,
       }
   }
   in.expect_end();
+  raw_in.expect_end();
+  index = raw_index;
 }
 
 }  // namespace
@@ -114,7 +120,8 @@ void restore_predicted(SlowFrame<T>& frame) {
   std::vector<Word> words(frame.values.size());
   ByteReader index(sections.at(SectionId::index), "the index");
   read_classes(index, sections.at(SectionId::contexts), head.tables, blocks);
-  read_words(index, sections.find(SectionId::codes), head, blocks, words);
+  read_words(index, sections.find(SectionId::codes), sections.find(SectionId::raw), head, blocks,
+             words);
   index.expect_end();
   const Extents3 strides{frame.extents[1] * frame.extents[2], frame.extents[2], 1};
   for (const WordBox& chunk : chunks) {

@@ -28,7 +28,7 @@ std::vector<Word> special_words() {
 WordChoice<std::uint32_t> choice_of(const std::vector<float>& values, const Extents3& extents) {
   std::vector<std::uint32_t> bits;
   for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
-  return choose_orders<std::uint32_t>(bits.data(), extents, {}, one_by_one);
+  return choose_words<std::uint32_t>(bits.data(), extents, {}, one_by_one);
 }
 
 }  // namespace
@@ -158,15 +158,15 @@ TEST_CASE("raw bits come back, and no more than there are") {
     numbers.emplace_back(value, bits);
     out.put(value, bits);
   }
-  std::vector<std::byte> bytes;
-  out.append_to(bytes);
+  std::vector<std::byte> bytes = out.take();
+  CHECK(bytes.size() % 8 == 0);
   RawBitsReader in(bytes, 64);
   for (const auto& [value, bits] : numbers) REQUIRE(in.get(bits) == value);
   in.check();
   in.check_end();
-  in.get(8);
+  in.get(1);
   CHECK_THROWS_AS(in.check(), ArchiveError);
-  bytes.push_back(std::byte{0});
+  bytes.resize(bytes.size() + 8);
   RawBitsReader longer(bytes, 64);
   for (const auto& [value, bits] : numbers) longer.get(bits);
   CHECK_THROWS_AS(longer.check_end(), ArchiveError);

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/coders/ans_slots.hpp"
+#include "core/coders/symbol_tables.hpp"
+#include "gpu/runtime/bytes.cuh"
+#include "gpu/runtime/context.hpp"
+
+namespace cuszi::gpu {
+
+// Interleaved rANS by symbol tables in the lanes of a warp: what encoders and decoders of segments
+// share.
+
+/// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
+/// certain, which changes no state.
+struct PackedShare {
+  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
+  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
+
+  CUSZI_HD static PackedShare of(const SymbolShare& share) {
+    if (share.frequency == 0) return {};
+    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
+    return {share.frequency | share.first << 16,
+            static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
+  }
+  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+  CUSZI_HD bool spills(std::uint32_t state) const {
+    return state >> (32 - table_probability_bits) >= frequency();
+  }
+  /// The estimate of the quotient is at most 1 too small.
+  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
+    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
+    if (state - quotient * frequency() >= frequency()) ++quotient;
+    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
+  }
+};
+
+/// The words that a segment has come to.
+struct LaneWords {
+  const std::uint16_t* words;
+  std::uint32_t count;
+  std::uint32_t lanes;
+
+  /// Bytes of the segment: states, then words.
+  CUSZI_HD std::uint32_t bytes() const { return 4 * lanes + 4 * ((count + 1) / 2); }
+};
+
+/// The words of a segment, which come out backwards.
+class WordsOfLanes {
+ public:
+  __device__ explicit WordsOfLanes(std::uint16_t* end)
+      : end_(end), at_(end), below_((1U << threadIdx.x % 32) - 1) {}
+
+  /// By all lanes.
+  __device__ void put(const PackedShare& share, std::uint32_t& state) {
+    const bool spills = share.spills(state);
+    const unsigned spilling = __ballot_sync(~0U, spills);
+    at_ -= __popc(spilling);
+    if (spills) at_[__popc(spilling & below_)] = static_cast<std::uint16_t>(state);
+    if (spills) state >>= 16;
+    state = share.put(state);
+  }
+  __device__ LaneWords segment(std::uint32_t lanes) const {
+    return {at_, static_cast<std::uint32_t>(end_ - at_), lanes};
+  }
+
+ private:
+  const std::uint16_t* end_;
+  std::uint16_t* at_;
+  unsigned below_;
+};
+
+/// A part of a frame's bytes by words of 32 bits; reads none behind its end.
+class UnalignedWords {
+ public:
+  __device__ UnalignedWords(const std::byte* bytes, std::uint32_t count)
+      : bytes_(bytes),
+        count_(count),
+        shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(bytes) % 4) * 8),
+        aligned_(reinterpret_cast<const std::uint32_t*>(bytes - shift_ / 8)) {}
+
+  /// A word that is being loaded.
+  struct Loaded {
+    std::uint32_t low;
+    std::uint32_t high;
+  };
+  __device__ Loaded load(std::uint32_t i) const {
+    Loaded word{0, 0};
+    if (i + 1 < count_) word.low = __ldg(aligned_ + i);
+    if (i + 1 < count_ && shift_ != 0) word.high = __ldg(aligned_ + i + 1);
+    return word;
+  }
+  /// The i-th word, once it has been loaded; 0 behind the end.
+  __device__ std::uint32_t word(std::uint32_t i, const Loaded& loaded) const {
+    if (i + 1 == count_)
+      return static_cast<std::uint32_t>(get_bytes(bytes_ + 4 * std::uint64_t{i}, 4));
+    return __funnelshift_r(loaded.low, loaded.high, shift_);
+  }
+  __device__ std::uint32_t operator[](std::uint32_t i) const { return word(i, load(i)); }
+  __device__ std::uint32_t count() const { return count_; }
+
+ private:
+  const std::byte* bytes_;
+  std::uint32_t count_;
+  unsigned shift_;
+  const std::uint32_t* aligned_;
+};
+
+/// The words of a segment as a warp takes them, by a ring in shared memory that is filled ahead.
+class RingOfWords {
+ public:
+  static constexpr unsigned size = 512;  ///< words of 16 bits
+
+  __device__ RingOfWords(const UnalignedWords& from, std::uint32_t first, std::uint32_t* ring)
+      : from_(from), next_(first + lane()), ring_(ring), below_((1U << lane()) - 1) {
+    constexpr unsigned at_once = 8;
+    static_assert(size % (at_once * loaded_words) == 0);
+    CUSZI_NO_UNROLL
+    for (have_ = 0; have_ < size;) {
+      UnalignedWords::Loaded loaded[at_once];
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) loaded[i] = from_.load(next_ + 32 * i);
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) put(from_.word(next_ + 32 * i, loaded[i]));
+      next_ += 32 * at_once;
+    }
+    ahead_ = from_.load(next_);
+    __syncwarp();
+  }
+
+  /// Steps of up to 32 words for which top_up() suffices.
+  static constexpr int steps_of_top_up = 8;
+  /// Makes sure of their words.
+  __device__ void top_up() {
+    CUSZI_NO_UNROLL
+    while (have_ - at_ <= enough) {
+      __syncwarp();
+      put(from_.word(next_, ahead_));
+      next_ += 32;
+      ahead_ = from_.load(next_);
+      __syncwarp();
+    }
+  }
+
+  /// Gives the next word to every lane whose state is too low, in the order of lanes.
+  __device__ void refill(std::uint32_t& state) {
+    const bool is_low = needs_refill(state);
+    const unsigned low = __ballot_sync(~0U, is_low);
+    const unsigned at = (at_ + static_cast<unsigned>(__popc(low & below_))) % size;
+    if (is_low) state = refilled(state, reinterpret_cast<const std::uint16_t*>(ring_)[at]);
+    at_ += static_cast<unsigned>(__popc(low));
+  }
+
+  /// Whether a segment has ended as it should: every lane in its first state, all words taken.
+  __device__ bool ends_well(std::uint32_t state, std::uint32_t lanes) const {
+    const bool is_padded = at_ % 2 != 0;
+    const bool all_taken = (at_ + 1) / 2 == from_.count() - lanes;
+    const bool is_zero = !is_padded || !all_taken || from_[from_.count() - 1] >> 16 == 0;
+    return __all_sync(~0U, state == lane_start) && all_taken && is_zero;
+  }
+
+ private:
+  static constexpr unsigned loaded_words = 64;  ///< at once
+  /// Words that must be there. Those that a step before may still read are not overwritten.
+  static constexpr unsigned enough = size - 2 * loaded_words;
+  static_assert(steps_of_top_up * 32 <= enough);
+
+  __device__ static unsigned lane() { return threadIdx.x % 32; }
+  __device__ void put(std::uint32_t word) {
+    ring_[have_ / 2 % (size / 2) + lane()] = word;
+    have_ += loaded_words;
+  }
+
+  const UnalignedWords& from_;
+  std::uint32_t next_;
+  std::uint32_t* ring_;
+  unsigned below_;
+  std::uint32_t at_ = 0;
+  std::uint32_t have_;
+  UnalignedWords::Loaded ahead_;
+};
+
+/// What a decoder needs to know of a symbol: frequency, the first slot, and how many raw bits
+/// follow.
+struct SlotShare {
+  std::uint32_t bits;
+
+  CUSZI_HD static SlotShare of(const SymbolShare& share, std::uint32_t raw_bits) {
+    return {share.frequency | share.first << 12 | raw_bits << 24};
+  }
+  CUSZI_HD SymbolShare share() const { return {bits & 0xFFFU, bits >> 12 & 0xFFFU}; }
+  CUSZI_HD std::uint32_t raw_bits() const { return bits >> 24; }
+};
+
+}  // namespace cuszi::gpu

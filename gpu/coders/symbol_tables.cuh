@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/coders/symbol_tables.hpp"
+
+namespace cuszi::gpu {
+
+// core's symbol tables by warps.
+
+/// What symbols cost by a table, as core's cost_by_table(), in all lanes of a warp.
+__device__ inline Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* frequencies) {
+  Cost cost = 0;
+  for (unsigned i = threadIdx.x % 32; i < token_places; i += 32) {
+    if (counts[i] == 0) continue;
+    cost += counts[i] *
+            ((Cost{table_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]}));
+  }
+  for (unsigned half = 16; half != 0; half /= 2) cost += __shfl_xor_sync(~0U, cost, half);
+  return cost;
+}
+
+/// Chooses a table as core's choose_table(), by a warp. `counts` and `table` are in shared memory.
+__device__ inline Cost choose_table_by_warp(const std::uint64_t* counts,
+                                            const std::uint16_t* defaults, bool is_signed,
+                                            SymbolTable& table) {
+  const unsigned lane = threadIdx.x % 32;
+  const Cost usual = warp_cost(counts, defaults);
+  if (lane == 0) {
+    table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));
+    if (usual != 0) fit_frequencies(counts, is_signed, table.frequencies);
+  }
+  __syncwarp();
+  Cost fitted = usual;
+  if (usual != 0) {
+    fitted = warp_cost(counts, table.frequencies) +
+             (Cost{explicit_table_bits(table.frequencies, table.rest, is_signed)} << cost_bits);
+  }
+  __syncwarp();
+  if (lane == 0) table.is_default = usual <= fitted;
+  if (usual <= fitted)
+    for (unsigned i = lane; i < token_places; i += 32) table.frequencies[i] = defaults[i];
+  __syncwarp();
+  return min(usual, fitted);
+}
+
+/// The sums of the frequencies before each symbol, by one thread.
+__device__ inline void sum_frequencies(const std::uint16_t* frequencies,
+                                       std::uint32_t (&first)[token_places + 1]) {
+  first[0] = 0;
+  for (unsigned i = 0; i < token_places; ++i) first[i + 1] = first[i] + frequencies[i];
+}
+
+/// The symbol of each slot, by all threads of a block.
+__device__ inline void fill_slots(const std::uint32_t (&first)[token_places + 1],
+                                  std::uint8_t* symbols) {
+  for (unsigned slot = threadIdx.x; slot < table_probability_one; slot += blockDim.x) {
+    unsigned symbol = 0;
+    for (unsigned step = token_places / 2; step > 0; step /= 2)
+      if (first[symbol + step] <= slot) symbol += step;
+    symbols[slot] = static_cast<std::uint8_t>(symbol);
+  }
+}
+
+}  // namespace cuszi::gpu

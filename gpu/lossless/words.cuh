@@ -1,0 +1,124 @@
+#pragma once
+
+#include <vector>
+
+#include "core/lossless/choice.hpp"
+#include "core/lossless/predicted.hpp"
+#include "core/lossless/raw_bits.hpp"
+#include "gpu/coders/symbol_lanes.cuh"
+#include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+// Predicted frames (core/lossless) on a device. Kernels hold the words of a frame by blocks: block
+// i has its points in the words from 64 i on; those that are cut off leave some of them unused.
+
+struct WordsPolicy {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned warps = threads / 32;
+  static constexpr unsigned scan_blocks = 16;   ///< per multiprocessor
+  static constexpr unsigned tile_blocks = 6;    ///< likewise
+  static constexpr unsigned decode_warps = 16;  ///< of token segments that share tables
+};
+
+/// A chunk as kernels see it.
+struct WordChunk {
+  std::uint64_t first_point;  ///< of the frame
+  std::uint64_t first_block;
+  std::uint32_t size[3];
+};
+
+/// How a frame is cut.
+struct DeviceGrid {
+  std::uint64_t row;  ///< points from one row to the next
+  std::uint64_t plane;
+  const WordChunk* chunks;
+  std::uint32_t chunk_count;
+  std::uint32_t chunk[3];  ///< of all chunks that are not cut off
+  std::uint32_t blocks;
+  int rank;
+};
+/// Throws DeviceError if the frame has too many blocks.
+DeviceGrid take_grid(DeviceContext& gpu, const WordGrid& grid);
+
+/// The blocks of a frame on the device.
+template <class Word>
+struct DeviceBlocks {
+  Word* words;                ///< [block][64]; not those of blocks of class 0
+  std::uint8_t* points;       ///< of each block
+  std::uint8_t* classes;      ///< with room for multiples of 16
+  std::uint32_t* raw_bits;    ///< of all tokens of each block
+  std::uint64_t* raw_before;  ///< sums, and of all
+  std::uint32_t* is_live;
+  std::uint64_t* live_before;  ///< likewise
+  std::uint32_t* live;         ///< numbers of blocks of other classes than 0
+};
+template <class Word>
+DeviceBlocks<Word> take_blocks(DeviceContext& gpu, std::uint32_t blocks) {
+  DeviceBlocks<Word> all{};
+  all.words = gpu.take<Word>(std::uint64_t{blocks} * word_block);
+  all.points = gpu.take<std::uint8_t>(blocks);
+  all.classes = gpu.take<std::uint8_t>(ceil_div(blocks, 16U) * 16);
+  all.raw_bits = gpu.take<std::uint32_t>(blocks);
+  all.raw_before = gpu.take<std::uint64_t>(std::uint64_t{blocks} + 1);
+  all.is_live = gpu.take<std::uint32_t>(blocks);
+  all.live_before = gpu.take<std::uint64_t>(std::uint64_t{blocks} + 1);
+  all.live = gpu.take<std::uint32_t>(blocks);
+  return all;
+}
+/// Starts to sum and list blocks, from `is_live`.
+template <class Word>
+void list_live_words(DeviceContext& gpu, const DeviceBlocks<Word>& blocks, std::uint32_t count);
+
+/// How often symbols come, as in WordCounts.
+struct DeviceCounts {
+  std::uint32_t tokens[word_classes * token_places];
+  std::uint32_t classes[word_classes * token_places];
+};
+
+/// The choice of a frame's words. Waits.
+template <class Word>
+WordChoice<Word> choose_words(DeviceContext& gpu, const Word* bits, const Extents3& extents,
+                              std::uint64_t integer_step);
+
+/// Starts to make the blocks of a frame but for `live`, and counts their symbols.
+template <class Word>
+void predict_words(DeviceContext& gpu, const Word* bits, const WordChoice<Word>& choice,
+                   const DeviceGrid& grid, const DeviceBlocks<Word>& blocks, DeviceCounts* counts);
+/// Starts to restore the bits of values from the words of blocks, where `points` are known.
+template <class Word>
+void restore_words(DeviceContext& gpu, const WordHead<Word>& head, const DeviceGrid& grid,
+                   const DeviceBlocks<Word>& blocks, Word* bits);
+/// Starts to find how many points each block has.
+void count_points(DeviceContext& gpu, const DeviceGrid& grid, std::uint8_t* points);
+
+/// What the host knows of the blocks of a frame before they are coded.
+struct WordsToCode {
+  const PackedShare* tokens;   ///< [class][token]
+  const PackedShare* classes;  ///< [class before][class]
+  std::uint32_t blocks;
+  std::uint32_t live;            ///< blocks
+  std::uint32_t blocks_of_lane;  ///< of tokens
+  BitCount raw_bits;
+};
+/// Codes the blocks of a frame: sections on the device, but for the head. Waits.
+template <class Word>
+WordSections<Bytes> encode_words(DeviceContext& gpu, const DeviceBlocks<Word>& blocks,
+                                 const WordsToCode& all);
+
+/// Starts to decode classes and words of blocks whose `points` are known. Damage sets flaws or
+/// throws ArchiveError. The host waits.
+template <class Word>
+void decode_words(DeviceContext& gpu, const WordSections<Bytes>& sections,
+                  const WordHead<Word>& head, std::uint32_t count,
+                  const DeviceBlocks<Word>& blocks);
+
+/// See EncodeSession::encode_lossless(). `values` are on the device.
+PredictedValues encode_predicted(DeviceContext& gpu, Bytes values, const FrameShape& shape,
+                                 std::uint64_t step);
+/// See DecodeSession::decode_lossless(). Sections are on the device.
+void decode_predicted(DeviceContext& gpu, const WordSections<Bytes>& sections,
+                      const FrameShape& shape, MutableBytes out);
+
+}  // namespace cuszi::gpu
