@@ -8,7 +8,7 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned warps = ItemPolicy::threads / 32;
+constexpr unsigned anchor_warps = ItemPolicy::threads / 32;
 constexpr unsigned scan_threads = 256;
 
 __device__ std::uint32_t warp_number() {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 __global__ void __launch_bounds__(ItemPolicy::threads)
     pack_groups(CellGrid grid, const std::int32_t* anchors, std::uint32_t groups,
                 std::uint8_t* widths, std::uint32_t* counts, std::uint32_t* words) {
-  __shared__ std::uint32_t packed[warps][32];
+  __shared__ std::uint32_t packed[anchor_warps][32];
   const std::uint32_t group = warp_number();
   if (group >= groups) return;
   const std::uint64_t first = std::uint64_t{blockIdx.y} * groups;  // of the frame
