@@ -38,7 +38,7 @@ CompressedFrame check_alike(Backend& gpu, const FrameTask& task, Bytes values) {
   return made;
 }
 
-const std::vector<Dims> all_dims{
+const std::vector<Dims> word_dims{
     {1},         {2},          {1023},       {5000},       {100000},      {1, 1},
     {31, 33},    {32, 64},     {100, 100},   {301, 444},   {3, 3, 3},     {8, 8, 16},
     {9, 10, 20}, {17, 23, 29}, {40, 40, 40}, {64, 64, 64}, {50, 70, 130}, {2, 9, 17, 33}};
@@ -48,7 +48,7 @@ const std::vector<Dims> all_dims{
 TEST_CASE("words of tiles have the CPU's bytes", "[gpu][tiles]") {
   Backend* const gpu = device();
   if (gpu == nullptr) return;
-  for (const Dims& dims : all_dims) {
+  for (const Dims& dims : word_dims) {
     for (const FieldKind kind :
          {FieldKind::smooth, FieldKind::rough, FieldKind::sparse, FieldKind::constant,
           FieldKind::missing, FieldKind::wide, FieldKind::ramp, FieldKind::steps}) {
