@@ -12,10 +12,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import os
 import struct
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Tuple, TypeVar
 
 import numpy as np
 
@@ -30,8 +32,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-_DEVICE_BATCH = 1 << 28  # bytes of values
-_HOST_BATCH = 1 << 25  # less, so that its memory serves again and again
+_MOST_BATCH = 1 << 28  # bytes of values
+_HOST_BATCH = 1 << 25  # less, so that its memory stays in caches, unless threads need more chunks
+_CHUNKS_A_THREAD = 2  # of a batch on the host, so that none waits for long
+_MOST_THREADS = 16  # more gain nothing
+_TURNS = 3  # batches on the host at a time: one is gathered, one compressed, one written
 _FILLS, _LISTS = 15, 17  # first fill value; least end of the fill values
 
 
@@ -50,22 +55,23 @@ class _Chunks:
         self.nbytes = math.prod(self.extents) * self.dtype.itemsize
         self.method = {**method_of(plist.get_filter(0)[2]), "padding": 0.0}
 
-    def in_box(self, box: tuple[slice, ...], xp: Any) -> list[list[tuple[int, ...]]]:
-        """First indices of the chunks that intersect a box, in batches."""
+    def in_box(self, box: tuple[slice, ...], xp: Any, threads: int) -> list[list[tuple[int, ...]]]:
+        """First indices of the chunks that intersect a box, in batches; on the host of several chunks a thread."""
         ranges = [range(part.start // extent * extent, part.stop, extent) for part, extent in zip(box, self.extents)]
         origins = list(itertools.product(*ranges))
-        most = max((_HOST_BATCH if xp is np else _DEVICE_BATCH) // self.nbytes, 1)
+        bytes_at_once = max(_HOST_BATCH, _CHUNKS_A_THREAD * threads * self.nbytes) if xp is np else _MOST_BATCH
+        most = max(min(bytes_at_once, _MOST_BATCH) // self.nbytes, 1)
         return [origins[first:first + most] for first in range(0, len(origins), most)]
 
     def memory(self, batches: list[list[tuple[int, ...]]], xp: Any) -> Callable[[int, int], Any]:
-        """Gives memory for chunk ``i`` of batch ``k``. On the host, two batches share all of it in turn: new memory
-        takes longer than the copy that fills it."""
+        """Gives memory for chunk ``i`` of batch ``k``. On the host, batches share it in turn: new memory takes longer
+        than the copy that fills it."""
         native = self.dtype.newbyteorder("=")
         if xp is not np:
             return lambda k, i: xp.empty(self.extents, native)
         most = max(map(len, batches), default=0)
-        turns = [np.empty((most, *self.extents), native) for _ in range(2)]
-        return lambda k, i: turns[k % 2][i]
+        turns = [np.empty((most, *self.extents), native) for _ in range(min(_TURNS, len(batches)))]
+        return lambda k, i: turns[k % _TURNS][i]
 
     def within(self, origin: tuple[int, ...], box: tuple[slice, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
         """What a chunk and a box share, in the chunk and in the box."""
@@ -118,6 +124,26 @@ def _ahead(work: Callable[[T], R], items: Iterable[T], beside: bool) -> Iterator
             yield coming.result()
 
 
+def _threads_of(threads: int | None) -> int:
+    return min(threads or len(os.sched_getaffinity(0)), _MOST_THREADS)
+
+
+_Copy = Tuple[Any, Any]  # where values go, and values
+
+
+@contextmanager
+def _copying(threads: int) -> Iterator[Callable[[Iterable[_Copy]], None]]:
+    """A function that copies; in several threads, since NumPy lets others run meanwhile."""
+    def copy(pair: _Copy) -> None:
+        pair[0][...] = pair[1]
+
+    with ThreadPoolExecutor(threads, "cuszi copies") as pool:
+        def copy_all(pairs: Iterable[_Copy]) -> None:
+            for _ in (pool.map if threads > 1 else map)(copy, pairs):
+                pass
+        yield copy_all
+
+
 def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None = None) -> None:
     """Write all of a chunked dataset of h5py whose only filter is cuszi.
 
@@ -140,11 +166,13 @@ def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None
     if isinstance(array, np.ma.MaskedArray):
         array = array.filled(chunks.fill)
     whole = tuple(slice(0, extent) for extent in chunks.shape)
-    batches, shape = chunks.in_box(whole, xp), merged_shape(chunks.extents)
+    copiers = _threads_of(threads) if xp is np else 1
+    batches, shape = chunks.in_box(whole, xp, copiers), merged_shape(chunks.extents)
     memory = chunks.memory(batches, xp)
+    beside = xp is np and len(batches) > 1
 
     def gather(k: int) -> list[Any]:
-        fields = []
+        fields, copies = [], []
         for i, origin in enumerate(batches[k]):
             inside, part = chunks.within(origin, whole)
             field = array[part]
@@ -152,15 +180,20 @@ def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None
                 room = memory(k, i)
                 if field.shape != room.shape:
                     room[...] = chunks.fill  # HDF5 pads as the filter would see it
-                room[inside] = field
+                copies.append((room[inside], field))
                 field = room
             fields.append(field.reshape(shape))
+        copy(copies)
         return fields
 
-    for batch, fields in zip(batches, _ahead(gather, range(len(batches)), xp is np and len(batches) > 1)):
-        archives = compress_batch(fields, device=device, threads=threads, **chunks.method)
-        for origin, archive in zip(batch, archives):
-            dataset.id.write_direct_chunk(origin, archive)
+    def compress(fields: list[Any]) -> list[Any]:
+        return compress_batch(fields, device=device, threads=threads, **chunks.method)
+
+    with _copying(copiers) as copy:
+        made = _ahead(compress, _ahead(gather, range(len(batches)), beside), beside)
+        for batch, archives in zip(batches, made):
+            for origin, archive in zip(batch, archives):
+                dataset.id.write_direct_chunk(origin, archive)
 
 
 def _is_whole(values: Any, chunks: _Chunks) -> bool:
@@ -199,7 +232,8 @@ def read(dataset: Any, box: Box = None, *, out: Any = None, device: str = "auto"
                          f"{kept} of {native}")
     target = values.reshape(shape)  # a view: extents of 1 more
     xp = _library_of(target)
-    batches = chunks.in_box(slices, xp)
+    copiers = _threads_of(threads) if xp is np else 1
+    batches = chunks.in_box(slices, xp, copiers)
     memory = chunks.memory(batches, xp)
 
     def restore(stored: _Stored) -> _Stored:
@@ -208,9 +242,9 @@ def read(dataset: Any, box: Box = None, *, out: Any = None, device: str = "auto"
         return stored
 
     stored = (_stored(chunks, batch, slices, target, functools.partial(memory, k)) for k, batch in enumerate(batches))
-    for done in _ahead(restore, stored, xp is np and len(batches) > 1):
-        for part, place, inside in done.copies:
-            target[part] = place[inside]
+    with _copying(copiers) as copy:
+        for done in _ahead(restore, stored, xp is np and len(batches) > 1):
+            copy(done.copies)
     return values
 
 
@@ -219,7 +253,7 @@ class _Stored(NamedTuple):
 
     archives: list[bytes]
     places: list[Any]
-    copies: list[tuple[Any, Any, Any]]
+    copies: list[_Copy]
 
 
 def _stored(chunks: _Chunks, batch: list[tuple[int, ...]], box: tuple[slice, ...], target: Any,
@@ -241,7 +275,7 @@ def _stored(chunks: _Chunks, batch: list[tuple[int, ...]], box: tuple[slice, ...
         place = target[part]
         if not _is_whole(place, chunks):
             place = memory(i)
-            stored.copies.append((part, place, inside))
+            stored.copies.append((target[part], place[inside]))
         stored.archives.append(archive)
         stored.places.append(place.reshape(shape))
     return stored
