@@ -1,4 +1,4 @@
-!> Error-bounded lossy compression of arrays of real32 and real64, of rank 1 to 4.
+!> Error-bounded lossy compression of arrays of real32, real64 and int8 to int64, of rank 1 to 4.
 !>
 !> Shapes, indices and axes are Fortran's, fastest first. Archives are those of the tool `cuszi`,
 !> where dims are slowest first. Values are read and written in place, but compilers copy array
@@ -10,7 +10,7 @@
 module cuszi
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int32_t, c_loc, c_null_ptr, c_ptr, &
                                          c_size_t, c_sizeof
-  use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use cuszi_c_api
   implicit none
   private
@@ -19,6 +19,8 @@ module cuszi
   public :: cuszi_context, cuszi_info, cuszi_options
   public :: cuszi_ok, cuszi_bad_usage, cuszi_bad_input, cuszi_bad_archive, cuszi_bad_bound, cuszi_no_device, &
             cuszi_no_room, cuszi_no_memory, cuszi_internal
+  public :: cuszi_f32, cuszi_f64, cuszi_f16, cuszi_bf16, cuszi_i8, cuszi_u8, cuszi_i16, cuszi_u16, cuszi_i32, cuszi_u32, &
+            cuszi_i64, cuszi_u64
   public :: cuszi_abs_or_pwrel, cuszi_abs_and_pwrel
   public :: cuszi_rel, cuszi_abs, cuszi_pwrel, cuszi_device_auto, cuszi_device_cpu, cuszi_device_cuda
 
@@ -37,7 +39,7 @@ module cuszi
 
   !> An archive's metadata.
   type :: cuszi_info
-    integer :: kind = real32                        !< real32 or real64
+    integer :: dtype = cuszi_f32                    !< cuszi_f32, cuszi_i16 or another
     integer(int64), allocatable :: shape(:)         !< fastest first
     real(real64) :: bound = 0                       !< largest error of a value; huge(bound) if unbounded
     integer :: mode = cuszi_rel                     !< of the bound: cuszi_rel, cuszi_abs, cuszi_pwrel or a mode of two
@@ -52,8 +54,8 @@ module cuszi
 
   !> call cuszi_compress(a, archive, abs=1d-3)
   !>
-  !> Compresses the real32 or real64 array `a`, of rank 1 to 4, to `archive`, integer(int8) and
-  !> allocatable. Give one of
+  !> Compresses `a`, real32, real64 or an integer of 8 to 64 bits, of rank 1 to 4, to `archive`,
+  !> integer(int8) and allocatable. Give one of
   !>   abs, rel    maximum error of a value, in the unit of `a` or as a fraction of its range; 0 is lossless
   !>   pw_rel      maximum error as a fraction of each value; zeros and signs are exact
   !>   abs_or_pw_rel, abs_and_pw_rel  the larger or the smaller of this bound and the fraction `pw` of each value
@@ -66,15 +68,18 @@ module cuszi
   !>   warning     why the archive is useless though the call succeeded, or blank
   !> and context, stat, errmsg.
   !>
-  !> call cuszi_compress(address, kind, shape, archive, ...) takes values at a C address, also on a
-  !> CUDA device: `kind` is real32 or real64, `shape` of int64.
+  !> An absolute bound of integers is rounded down, below 1 it is lossless; int64 takes no other.
+  !>
+  !> call cuszi_compress(address, dtype, shape, archive, ...) takes values at a C address, also on a
+  !> CUDA device: `dtype` is cuszi_f32, cuszi_f16, cuszi_u8 or another, `shape` of int64.
   interface cuszi_compress
-    procedure :: compress_real32, compress_real64, compress_address
+    procedure :: compress_real32, compress_real64, compress_int8, compress_int16, compress_int32, compress_int64, &
+                 compress_address
   end interface cuszi_compress
 
   !> call cuszi_decompress(archive, a)
   !>
-  !> Restores to `a`, of the archive's kind and shape; its values are undefined after a failure.
+  !> Restores to `a`, of the archive's type and shape; its values are undefined after a failure.
   !> Optional are
   !>   first, last a box: indices `first` to `last` of each axis, from 1, of int64
   !>   stride      a power of two: indices 1, 1 + stride, ... of each axis of the box
@@ -84,15 +89,22 @@ module cuszi
   !> call cuszi_decompress(archive, address, bytes, ...) restores to `bytes` (int64) at a C address,
   !> also on a CUDA device.
   interface cuszi_decompress
-    procedure :: decompress_real32, decompress_real64, decompress_address
+    procedure :: decompress_real32, decompress_real64, decompress_int8, decompress_int16, decompress_int32, decompress_int64, &
+                 decompress_address
   end interface cuszi_decompress
 
   !> call cuszi_decompress_new(archive, a)
   !>
-  !> As cuszi_decompress; allocates `a`, of the archive's kind and rank.
+  !> As cuszi_decompress; allocates `a`, of the archive's type and rank.
   interface cuszi_decompress_new
-    procedure :: decompress_new_real32, decompress_new_real64
+    procedure :: decompress_new_real32, decompress_new_real64, decompress_new_int8, decompress_new_int16, &
+                 decompress_new_int32, decompress_new_int64
   end interface cuszi_decompress_new
+
+  !> By dtype.
+  character(8), parameter :: types(0:cuszi_u64) = [character(8) :: 'real32', 'real64', 'half', 'bfloat16', 'int8', 'uint8', &
+                                                   'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
+  integer, parameter :: value_bytes(0:cuszi_u64) = [4, 8, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8]
 
   !> Status and message of a call.
   type :: outcome
@@ -110,7 +122,7 @@ contains
   end function cuszi_version
 
   !> Adds an archive to a file of archives, which is created if need be, and syncs it. They are one
-  !> field, stacked along the last axis: of one kind, and of equal shapes before that axis.
+  !> field, stacked along the last axis: of one type, and of equal shapes before that axis.
   subroutine cuszi_append(path, archive, stat, errmsg)
     character(*), intent(in) :: path
     integer(int8), intent(in), contiguous, target :: archive(:)
@@ -143,7 +155,7 @@ contains
       call take(c_read_info(context%handle, c_loc(archive), size(archive, kind=c_size_t), found), context, ended)
     end if
     if (ended%status == cuszi_ok) then
-      info%kind = kind_of(found%field)
+      info%dtype = found%field%dtype
       info%shape = shape_of(found%field)
       info%bound = found%bound_absolute
       info%mode = found%mode
@@ -161,25 +173,55 @@ contains
   subroutine compress_real32(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
                              effort, fill, options, context, stat, errmsg, warning)
     real(real32), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f32
     include 'compress_arguments.inc'
-
-    call compress_address(c_loc(a), real32, shape(a, int64), archive, abs, rel, pw_rel, abs_or_pw_rel, &
-                          abs_and_pw_rel, pw, psnr, ratio, preset, effort, fill, options, context, stat, errmsg, warning)
+    include 'compress_array.inc'
   end subroutine compress_real32
 
   subroutine compress_real64(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
                              effort, fill, options, context, stat, errmsg, warning)
     real(real64), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f64
     include 'compress_arguments.inc'
-
-    call compress_address(c_loc(a), real64, shape(a, int64), archive, abs, rel, pw_rel, abs_or_pw_rel, &
-                          abs_and_pw_rel, pw, psnr, ratio, preset, effort, fill, options, context, stat, errmsg, warning)
+    include 'compress_array.inc'
   end subroutine compress_real64
 
-  subroutine compress_address(address, kind, shape, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, &
+  subroutine compress_int8(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                           effort, fill, options, context, stat, errmsg, warning)
+    integer(int8), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i8
+    include 'compress_arguments.inc'
+    include 'compress_array.inc'
+  end subroutine compress_int8
+
+  subroutine compress_int16(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                            effort, fill, options, context, stat, errmsg, warning)
+    integer(int16), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i16
+    include 'compress_arguments.inc'
+    include 'compress_array.inc'
+  end subroutine compress_int16
+
+  subroutine compress_int32(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                            effort, fill, options, context, stat, errmsg, warning)
+    integer(int32), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i32
+    include 'compress_arguments.inc'
+    include 'compress_array.inc'
+  end subroutine compress_int32
+
+  subroutine compress_int64(a, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, ratio, preset, &
+                            effort, fill, options, context, stat, errmsg, warning)
+    integer(int64), intent(in), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i64
+    include 'compress_arguments.inc'
+    include 'compress_array.inc'
+  end subroutine compress_int64
+
+  subroutine compress_address(address, dtype, shape, archive, abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, pw, psnr, &
                               ratio, preset, effort, fill, options, context, stat, errmsg, warning)
     type(c_ptr), intent(in) :: address
-    integer, intent(in) :: kind
+    integer, intent(in) :: dtype
     integer(int64), intent(in) :: shape(:)
     include 'compress_arguments.inc'
     type(cuszi_context), target :: own
@@ -199,7 +241,7 @@ contains
       settings%fill_count = size(fills)
       settings%fills = c_loc(fills)
     end if
-    call set_field(field, kind, shape, ended)
+    call set_field(field, dtype, shape, ended)
     used => own
     if (present(context)) used => context
     call begin(used, ended)
@@ -211,21 +253,45 @@ contains
 
   subroutine decompress_real32(archive, a, first, last, stride, options, context, stat, errmsg)
     real(real32), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f32
     include 'decompress_arguments.inc'
-    type(outcome) :: ended
-
-    call restore(archive, c_loc(a), first, last, stride, options, context, ended, real32, shape(a, int64))
-    call finish(ended, stat, errmsg)
+    include 'decompress_array.inc'
   end subroutine decompress_real32
 
   subroutine decompress_real64(archive, a, first, last, stride, options, context, stat, errmsg)
     real(real64), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f64
     include 'decompress_arguments.inc'
-    type(outcome) :: ended
-
-    call restore(archive, c_loc(a), first, last, stride, options, context, ended, real64, shape(a, int64))
-    call finish(ended, stat, errmsg)
+    include 'decompress_array.inc'
   end subroutine decompress_real64
+
+  subroutine decompress_int8(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int8), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i8
+    include 'decompress_arguments.inc'
+    include 'decompress_array.inc'
+  end subroutine decompress_int8
+
+  subroutine decompress_int16(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int16), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i16
+    include 'decompress_arguments.inc'
+    include 'decompress_array.inc'
+  end subroutine decompress_int16
+
+  subroutine decompress_int32(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int32), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i32
+    include 'decompress_arguments.inc'
+    include 'decompress_array.inc'
+  end subroutine decompress_int32
+
+  subroutine decompress_int64(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int64), intent(inout), contiguous, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i64
+    include 'decompress_arguments.inc'
+    include 'decompress_array.inc'
+  end subroutine decompress_int64
 
   subroutine decompress_address(archive, address, bytes, first, last, stride, options, context, stat, errmsg)
     type(c_ptr), intent(in) :: address
@@ -239,15 +305,45 @@ contains
 
   subroutine decompress_new_real32(archive, a, first, last, stride, options, context, stat, errmsg)
     real(real32), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f32
     include 'decompress_arguments.inc'
     include 'decompress_new.inc'
   end subroutine decompress_new_real32
 
   subroutine decompress_new_real64(archive, a, first, last, stride, options, context, stat, errmsg)
     real(real64), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_f64
     include 'decompress_arguments.inc'
     include 'decompress_new.inc'
   end subroutine decompress_new_real64
+
+  subroutine decompress_new_int8(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int8), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i8
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_int8
+
+  subroutine decompress_new_int16(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int16), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i16
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_int16
+
+  subroutine decompress_new_int32(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int32), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i32
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_int32
+
+  subroutine decompress_new_int64(archive, a, first, last, stride, options, context, stat, errmsg)
+    integer(int64), intent(out), allocatable, target :: a(..)
+    integer(c_int32_t), parameter :: dtype = cuszi_i64
+    include 'decompress_arguments.inc'
+    include 'decompress_new.inc'
+  end subroutine decompress_new_int64
 
   function context_reached(this) result(reached)
     class(cuszi_context), intent(in) :: this
@@ -381,33 +477,24 @@ contains
     end select
   end subroutine set_effort
 
-  subroutine set_field(field, kind, shape, ended)
+  subroutine set_field(field, dtype, shape, ended)
     type(cuszi_c_field), intent(out) :: field
-    integer, intent(in) :: kind
+    integer, intent(in) :: dtype
     integer(int64), intent(in) :: shape(:)
     type(outcome), intent(inout) :: ended
 
-    if (kind /= real32 .and. kind /= real64) then
-      call fail(ended, cuszi_bad_usage, 'kind '//to_text([int(kind, int64)])//' is neither real32 nor real64')
+    if (dtype < 0 .or. dtype >= size(types)) then
+      call fail(ended, cuszi_bad_usage, 'dtype '//to_text([int(dtype, int64)])//' is not one of cuszi_f32 to cuszi_u64')
     else if (size(shape) < 1 .or. size(shape) > cuszi_max_rank) then
       call fail(ended, cuszi_bad_usage, 'an array of rank '//to_text([size(shape, kind=int64)])//', not 1 to 4')
     else if (any(shape < 1)) then
       call fail(ended, cuszi_bad_usage, 'an array of '//to_text(shape)//' has no values')
     else
-      field%dtype = merge(cuszi_f32, cuszi_f64, kind == real32)
+      field%dtype = dtype
       field%rank = size(shape)
       field%dims(:size(shape)) = shape(size(shape):1:-1)
     end if
   end subroutine set_field
-
-  !> -1 for types that have no kind here: integers and halves.
-  function kind_of(field) result(kind)
-    type(cuszi_c_field), intent(in) :: field
-    integer :: kind
-
-    kind = merge(real32, real64, field%dtype == cuszi_f32)
-    if (field%dtype > cuszi_f64) kind = -1
-  end function kind_of
 
   !> Fastest first.
   function shape_of(field) result(extents)
@@ -499,11 +586,11 @@ contains
   end subroutine require_indices
 
   !> Extents that decompress_new allocates.
-  subroutine new_shape(archive, first, last, stride, kind, rank, extents, ended)
+  subroutine new_shape(archive, first, last, stride, dtype, rank, extents, ended)
     integer(int8), intent(in), contiguous, target :: archive(:)
     integer(int64), intent(in), optional :: first(:), last(:)
     integer, intent(in), optional :: stride
-    integer, intent(in) :: kind, rank
+    integer, intent(in) :: dtype, rank
     integer(int64), allocatable, intent(out) :: extents(:)
     type(outcome), intent(inout) :: ended
     type(cuszi_context) :: context
@@ -513,14 +600,14 @@ contains
     call find_part(context, archive, first, last, stride, part, field, ended)
     if (ended%status /= cuszi_ok) return
     extents = shape_of(field)
-    if (kind_of(field) /= kind .or. field%rank /= rank) then
-      call fail(ended, cuszi_bad_usage, 'values of '//description(kind_of(field), extents)//' for an array of '// &
-                name_of(kind)//' of rank '//to_text([int(rank, int64)]))
+    if (field%dtype /= dtype .or. field%rank /= rank) then
+      call fail(ended, cuszi_bad_usage, 'values of '//description(field%dtype, extents)//' for an array of '// &
+                trim(types(dtype))//' of rank '//to_text([int(rank, int64)]))
     end if
   end subroutine new_shape
 
-  !> Restores a part to an array of this kind and shape, or to `bytes`, at `address`.
-  subroutine restore(archive, address, first, last, stride, options, context, ended, kind, shape, bytes)
+  !> Restores a part to an array of this type and shape, or to `bytes`, at `address`.
+  subroutine restore(archive, address, first, last, stride, options, context, ended, dtype, shape, bytes)
     integer(int8), intent(in), contiguous, target :: archive(:)
     type(c_ptr), intent(in) :: address
     integer(int64), intent(in), optional :: first(:), last(:)
@@ -528,7 +615,7 @@ contains
     type(cuszi_options), intent(in), optional :: options
     type(cuszi_context), intent(inout), optional, target :: context
     type(outcome), intent(inout) :: ended
-    integer, intent(in), optional :: kind
+    integer, intent(in), optional :: dtype
     integer(int64), intent(in), optional :: shape(:), bytes
     type(cuszi_context), target :: own
     type(cuszi_context), pointer :: used
@@ -545,43 +632,35 @@ contains
     if (present(bytes)) then
       room = bytes
     else
-      call require_same(field, kind, shape, ended)
-      room = product(shape) * merge(4, 8, kind == real32)
+      call require_same(field, dtype, shape, ended)
+      room = product(shape) * value_bytes(dtype)
     end if
     if (ended%status /= cuszi_ok) return
     call take(c_decompress_part(used%handle, settings, c_loc(archive), size(archive, kind=c_size_t), part, address, &
                                 room), used, ended)
   end subroutine restore
 
-  subroutine require_same(field, kind, shape, ended)
+  subroutine require_same(field, dtype, shape, ended)
     type(cuszi_c_field), intent(in) :: field
-    integer, intent(in) :: kind
+    integer, intent(in) :: dtype
     integer(int64), intent(in) :: shape(:)
     type(outcome), intent(inout) :: ended
 
     if (ended%status /= cuszi_ok) return
-    if (kind_of(field) == kind .and. field%rank == size(shape)) then
+    if (field%dtype == dtype .and. field%rank == size(shape)) then
       if (all(shape_of(field) == shape)) return
     end if
-    call fail(ended, cuszi_bad_usage, 'values of '//description(kind_of(field), shape_of(field))// &
-              ' for an array of '//description(kind, shape))
+    call fail(ended, cuszi_bad_usage, 'values of '//description(field%dtype, shape_of(field))// &
+              ' for an array of '//description(dtype, shape))
   end subroutine require_same
 
-  function name_of(kind) result(name)
-    integer, intent(in) :: kind
-    character(6) :: name
-
-    name = merge('real32', 'real64', kind == real32)
-    if (kind < 0) name = 'others'
-  end function name_of
-
   !> 'real32, 3 x 4'
-  function description(kind, shape) result(text)
-    integer, intent(in) :: kind
+  function description(dtype, shape) result(text)
+    integer, intent(in) :: dtype
     integer(int64), intent(in) :: shape(:)
     character(:), allocatable :: text
 
-    text = name_of(kind)//', '//to_text(shape)
+    text = trim(types(dtype))//', '//to_text(shape)
   end function description
 
   !> '3 x 4'

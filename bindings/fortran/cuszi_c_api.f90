@@ -11,7 +11,9 @@ module cuszi_c_api
                         cuszi_no_memory = 7, cuszi_internal = 8
   integer, parameter :: cuszi_max_rank = 4, cuszi_max_fills = 16, &
       cuszi_max_isovalues = 15, cuszi_max_regions = 16
-  integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1
+  !> Types of values; Fortran has none for halves, bfloat16 and unsigned integers.
+  integer(c_int32_t), parameter :: cuszi_f32 = 0, cuszi_f64 = 1, cuszi_f16 = 2, cuszi_bf16 = 3, cuszi_i8 = 4, cuszi_u8 = 5, &
+                                   cuszi_i16 = 6, cuszi_u16 = 7, cuszi_i32 = 8, cuszi_u32 = 9, cuszi_i64 = 10, cuszi_u64 = 11
   !> Modes of a bound.
   integer(c_int32_t), parameter :: cuszi_rel = 0, cuszi_abs = 1, cuszi_psnr = 2, cuszi_ratio = 3, &
                                    cuszi_pwrel = 4, cuszi_abs_or_pwrel = 5, cuszi_abs_and_pwrel = 6

@@ -44,6 +44,9 @@ class FortranTest(Prefix):
     def test_ranks_and_kinds(self):
         self.check("ranks")
 
+    def test_integers_and_halves(self):
+        self.check("integers")
+
     def test_sections_that_are_not_contiguous(self):
         self.check("sections")
 

@@ -11,6 +11,7 @@ program checks
   call get_command_argument(1, name)
   select case (name)
   case ('ranks'); call check_ranks
+  case ('integers'); call check_integers
   case ('sections'); call check_sections
   case ('qualities'); call check_qualities
   case ('missing'); call check_missing
@@ -81,7 +82,7 @@ contains
     call cuszi_decompress(archive, b3); call expect(maxval(abs(real(b3, real64) - a3)) <= bound, 'rank 3, real32')
     call cuszi_decompress_new(archive, m3); call expect(all(m3 == b3), 'new, rank 3, real32')
     call cuszi_read_info(archive, info)
-    call expect(info%kind == real32 .and. all(info%shape == shape(a3)), 'kind and shape')
+    call expect(info%dtype == cuszi_f32 .and. all(info%shape == shape(a3)), 'type and shape')
     call expect(info%mode == cuszi_abs .and. info%bound <= bound .and. info%bound_asked >= bound, 'bound')
     call expect(info%frames == 1 .and. info%frame_axis == 3 .and. info%frame_height == 12, 'frames')
     call expect(size(info%fill) == 0 .and. info%format_version > 0, 'fill and version')
@@ -97,6 +98,51 @@ contains
     call cuszi_compress(reshape(d3, [4, 6, 18, 12]), archive, abs=bound); call cuszi_decompress_new(archive, n4)
     call expect(maxval(abs(n4 - reshape(d3, [4, 6, 18, 12]))) <= bound, 'rank 4, real64')
   end subroutine check_ranks
+
+  subroutine check_integers
+    integer(int8) :: a1(24, 18, 12), b1(24, 18, 12)
+    integer(int16) :: a2(24, 18, 12), b2(24, 18, 12)
+    integer(int16), target :: c2(24, 18, 12), d2(24, 18, 12)
+    integer(int32) :: a4(24, 18, 12), b4(24, 18, 12)
+    integer(int64) :: a8(24, 18, 12), b8(24, 18, 12)
+    integer(int8), allocatable :: archive(:), n1(:, :, :)
+    integer(int16), allocatable :: n2(:, :, :)
+    integer(int32), allocatable :: n4(:, :, :)
+    integer(int64), allocatable :: n8(:, :, :)
+    type(cuszi_info) :: info
+    integer :: i, status
+    integer, parameter :: halves(2) = [cuszi_f16, cuszi_bf16]
+
+    a1 = int(30 * field(), int8)
+    call cuszi_compress(a1, archive, abs=2.5d0); call cuszi_decompress(archive, b1); call cuszi_decompress_new(archive, n1)
+    call expect(maxval(abs(int(a1) - b1)) <= 2 .and. any(a1 /= b1) .and. all(n1 == b1), 'int8')
+    a2 = int(9000 * field(), int16)
+    call cuszi_compress(a2, archive, rel=1d-2); call cuszi_decompress(archive, b2); call cuszi_decompress_new(archive, n2)
+    call expect(maxval(abs(int(a2) - b2)) <= 1d-2 * (maxval(a2) - real(minval(a2), real64)) .and. any(a2 /= b2), 'int16')
+    call expect(all(n2 == b2), 'new, int16')
+    a4 = int(2d8 * field(), int32); a4(3, :, :) = -huge(a4)
+    call cuszi_compress(a4, archive, abs=1d4, fill=[-real(huge(a4), real64)])
+    call cuszi_decompress(archive, b4); call cuszi_decompress_new(archive, n4)
+    call expect(maxval(abs(a4 - b4)) <= 10000 .and. all(b4(3, :, :) == a4(3, :, :)) .and. all(n4 == b4), 'int32')
+    call cuszi_read_info(archive, info); call expect(info%dtype == cuszi_i32, 'the type of int32')
+    call cuszi_decompress(archive, b2, stat=status, errmsg=message)
+    call expect(message == 'values of int32, 24 x 18 x 12 for an array of int16, 24 x 18 x 12', trim(message))
+    a8 = int(1d18 * field(), int64); a8(1, 1, 1) = huge(a8)
+    call cuszi_compress(a8, archive, abs=1d12); call cuszi_decompress(archive, b8); call cuszi_decompress_new(archive, n8)
+    call expect(maxval(abs(a8 - b8)) <= 1000000000000_int64 .and. any(a8 /= b8) .and. all(n8 == b8), 'int64')
+    call cuszi_compress(a8, archive, abs=0d0); call cuszi_decompress(archive, b8); call expect(all(a8 == b8), 'lossless')
+    call cuszi_compress(a8, archive, rel=1d-3, stat=status)
+    call expect(status == cuszi_bad_usage, 'a relative bound of int64')
+    c2 = int(15360 + 300 * field(), int16)  ! bits of halves from 1 on
+    do i = 1, size(halves)
+      call cuszi_compress(c_loc(c2), halves(i), shape(c2, int64), archive, abs=0d0)
+      call cuszi_read_info(archive, info)
+      call cuszi_decompress(archive, c_loc(d2), int(2 * size(d2), int64))
+      call expect(info%dtype == halves(i) .and. all(c2 == d2), 'halves at an address')
+    end do
+    call cuszi_decompress(archive, b2, stat=status, errmsg=message)
+    call expect(message == 'values of bfloat16, 24 x 18 x 12 for an array of int16, 24 x 18 x 12', trim(message))
+  end subroutine check_integers
 
   subroutine check_sections
     real(real64), target :: a(24, 18, 12), b(24, 18, 12)
@@ -269,16 +315,16 @@ contains
     integer :: status
 
     a = field()
-    call cuszi_compress(c_loc(a), real64, shape(a, int64), archive, abs=1d-3)
+    call cuszi_compress(c_loc(a), cuszi_f64, shape(a, int64), archive, abs=1d-3)
     call cuszi_compress(a, other, abs=1d-3)
     call expect(same(archive, other), 'values at an address')
     call cuszi_decompress(archive, c_loc(b), int(8 * size(b), int64))
     call expect(maxval(abs(a - b)) <= 1d-3, 'to an address')
     call cuszi_decompress(archive, c_loc(b), int(8 * size(b) - 1, int64), stat=status)
     call expect(status == cuszi_no_room, 'too little room')
-    call cuszi_compress(c_loc(a), 2, shape(a, int64), archive, abs=1d-3, stat=status, errmsg=message)
-    call expect(status == cuszi_bad_usage .and. message == 'kind 2 is neither real32 nor real64', trim(message))
-    call cuszi_compress(c_null_ptr, real64, shape(a, int64), archive, abs=1d-3, stat=status)
+    call cuszi_compress(c_loc(a), 12, shape(a, int64), archive, abs=1d-3, stat=status, errmsg=message)
+    call expect(status == cuszi_bad_usage .and. message == 'dtype 12 is not one of cuszi_f32 to cuszi_u64', trim(message))
+    call cuszi_compress(c_null_ptr, cuszi_f64, shape(a, int64), archive, abs=1d-3, stat=status)
     call expect(status == cuszi_bad_usage, 'a null pointer')
   end subroutine check_addresses
 
