@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cuszi/cuszi.hpp>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,34 @@ namespace cuszi::adios {
 
 namespace {
 
+std::optional<cuszi_dtype> dtype_of(adios2::DataType type) {
+  switch (type) {
+    case adios2::DataType::Float: return CUSZI_F32;
+    case adios2::DataType::Double: return CUSZI_F64;
+    case adios2::DataType::Char:  // as which its Python writes int8
+      return std::is_signed_v<char> ? CUSZI_I8 : CUSZI_U8;
+    case adios2::DataType::Int8: return CUSZI_I8;
+    case adios2::DataType::UInt8: return CUSZI_U8;
+    case adios2::DataType::Int16: return CUSZI_I16;
+    case adios2::DataType::UInt16: return CUSZI_U16;
+    case adios2::DataType::Int32: return CUSZI_I32;
+    case adios2::DataType::UInt32: return CUSZI_U32;
+    case adios2::DataType::Int64: return CUSZI_I64;
+    case adios2::DataType::UInt64: return CUSZI_U64;
+    default: return std::nullopt;
+  }
+}
+
+/// Any type of this size: all have archives of the same largest size.
+cuszi_dtype dtype_of_size(std::size_t value_bytes) {
+  switch (value_bytes) {
+    case 1: return CUSZI_U8;
+    case 2: return CUSZI_U16;
+    case 4: return CUSZI_F32;
+    default: return CUSZI_F64;
+  }
+}
+
 /// Drops extents of 1 and merges the slowest beyond four.
 cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool column_major) {
   if (column_major) std::reverse(counts.begin(), counts.end());
@@ -29,7 +59,26 @@ cuszi_field block_field(cuszi_dtype dtype, std::vector<std::size_t> counts, bool
     dims[1] *= dims[0];
     dims.erase(dims.begin());
   }
-  return dtype == CUSZI_F32 ? field_of<float>(dims) : field_of<double>(dims);
+  return field_of(dtype, dims);
+}
+
+/// Throws if no archive of values of this type can be made, whatever they are.
+void require_suited(const BlockSettings& settings, cuszi_dtype dtype) {
+  if (!settings.has_bound) {
+    throw std::invalid_argument(
+        "cuszi: give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio, like "
+        "abs: 0.01");
+  }
+  const cuszi_field field = field_of(dtype, {1});
+  cuszi_options options = settings.options();
+  options.strict = 0;  // one value may miss a target
+  const double zero = 0;
+  std::vector<char> archive(cuszi_bound(&field, &options));
+  try {
+    Context().compress(options, field, &zero, archive.data(), archive.size());
+  } catch (const Error& error) {
+    throw std::runtime_error("cuszi: " + std::string(error.what()));
+  }
 }
 
 /// From a process without values; the archive is empty.
@@ -43,25 +92,13 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   explicit Operator(const adios2::Params& parameters)
       : PluginOperatorInterface(parameters), settings_(read_settings(parameters)) {
     const bool is_readers = parameters.count("pluginname") == 0;
-    if (is_readers && !settings_.has_bound) return;
-    const float value = 1;
-    const adios2::Dims one = {1};
-    std::vector<char> archive(GetEstimatedSize(1, sizeof value, one.size(), one.data()));
-    Operator::Operate(reinterpret_cast<const char*>(&value), {0}, one, adios2::DataType::Float,
-                      archive.data());
+    if (!is_readers || settings_.has_bound) require_suited(settings_, CUSZI_F32);
   }
 
   size_t Operate(const char* values, const adios2::Dims& /*start*/, const adios2::Dims& counts,
                  const adios2::DataType type, char* archive) override {
-    if (!settings_.has_bound) {
-      throw std::invalid_argument(
-          "cuszi: give one of abs, rel, pw_rel, abs_or_pw_rel, abs_and_pw_rel, psnr and ratio, "
-          "like "
-          "abs: 0.01");
-    }
     if (is_empty(counts)) return 0;
-    const cuszi_dtype dtype = type == adios2::DataType::Float ? CUSZI_F32 : CUSZI_F64;
-    const cuszi_field field = block_field(dtype, counts, settings_.column_major);
+    const cuszi_field field = block_field(dtype_of(type).value(), counts, settings_.column_major);
     const cuszi_options options = settings_.options();
     // Engines that do not ask for a size provide that of the values.
     const std::size_t room = std::max(std::exchange(room_, 0), cuszi_field_bytes(&field));
@@ -80,15 +117,23 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     });
   }
 
+  /// Also false for integers that the options do not suit, like relative bounds of 64 bits.
   bool IsDataTypeValid(const adios2::DataType type) const override {
-    return type == adios2::DataType::Float || type == adios2::DataType::Double;
+    const std::optional<cuszi_dtype> dtype = dtype_of(type);
+    if (!dtype || !settings_.has_bound) return dtype.has_value();
+    try {
+      require_suited(settings_, *dtype);
+      return true;
+    } catch (const std::runtime_error&) {
+      return false;
+    }
   }
 
   /// Upper limit of the archive's size.
   size_t GetEstimatedSize(const size_t /*values*/, const size_t value_bytes, const size_t rank,
                           const size_t* counts) const override {
-    const cuszi_dtype dtype = value_bytes == sizeof(float) ? CUSZI_F32 : CUSZI_F64;
-    const cuszi_field field = block_field(dtype, {counts, counts + rank}, settings_.column_major);
+    const cuszi_field field =
+        block_field(dtype_of_size(value_bytes), {counts, counts + rank}, settings_.column_major);
     const cuszi_options options = settings_.options();
     room_ = cuszi_bound(&field, &options);
     return room_;

@@ -50,7 +50,8 @@ def field():
     return np.sin(z / 9) * np.cos(y / 11) + x / 32
 
 
-class PluginTest(unittest.TestCase):
+class FileTest(unittest.TestCase):
+    """Tests with a file each."""
 
     def setUp(self):
         self.begin()
@@ -93,6 +94,9 @@ class PluginTest(unittest.TestCase):
         self.assertEqual(b.dtype, a.dtype)
         self.assertLessEqual(np.abs(b.astype("f8") - a).max(), bound)
 
+
+class PluginTest(FileTest):
+
     def test_blocks_and_steps(self):
         a = field()
         self.write(a, blocks=4, steps=3, abs="0.01")
@@ -126,6 +130,38 @@ class PluginTest(unittest.TestCase):
                     a = random.random(shape).astype(dtype)
                     self.write(a, abs="0.01")
                     self.check(a, 0.01)
+
+    def test_integers(self):
+        for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+            limits = np.iinfo(dtype)
+            a = (limits.max // 4 * (1 + field() / 8)).astype(dtype)
+            a.flat[3], a.flat[4] = limits.min, limits.max
+            for parameters, bound in [({"abs": f"{limits.max // 100}.5"}, limits.max // 100), ({"abs": "0.5"}, 0),
+                                      ({"rel": "0.01", "preset": "balanced"}, int(0.01 * (limits.max - limits.min)))]:
+                if "rel" in parameters and a.itemsize == 8:
+                    continue
+                with self.subTest(dtype=dtype, **parameters):
+                    self.begin()
+                    self.write(a, engine="BP4" if a.itemsize == 1 else "BP5", **parameters)
+                    b = self.read()
+                    self.assertEqual(b.dtype, a.dtype)
+                    self.assertLessEqual((np.maximum(a, b) - np.minimum(a, b)).max(), bound)
+                    self.assertEqual(bool(np.any(a != b)), bound > 0)
+                    self.assertLess(self.stored(), a.nbytes)
+
+    def test_what_does_not_suit_is_not_compressed(self):
+        for a, parameters in [(field().astype("i8"), {"rel": "0.01"}), (field().astype("u1"), {"abs": "1", "fill": "-9"}),
+                              (field().astype("i2"), {"abs": "1", "fill": "0.5"})]:
+            with self.subTest(dtype=a.dtype):
+                self.begin()
+                self.write(a, **parameters)
+                np.testing.assert_array_equal(self.read(), a)
+                self.assertGreaterEqual(self.stored(), a.nbytes)
+
+    def test_a_target_that_one_value_misses(self):
+        a = field()
+        self.write(a, ratio="20", strict="yes")
+        self.assertLess(self.stored(), a.nbytes / 10)
 
     def test_processes_without_values(self):
         a = np.random.default_rng(1).random((20, 30)).astype("f4")
