@@ -44,6 +44,23 @@ std::string name_of(const Choices& choices, std::int32_t number) {
   return std::find_if(choices.begin(), choices.end(), is_it)->first;
 }
 
+/// Throws cuszi::Error for types that are no numbers.
+cuszi_dtype dtype_of(pressio_dtype type) {
+  switch (type) {
+    case pressio_float_dtype: return CUSZI_F32;
+    case pressio_double_dtype: return CUSZI_F64;
+    case pressio_int8_dtype: return CUSZI_I8;
+    case pressio_uint8_dtype: return CUSZI_U8;
+    case pressio_int16_dtype: return CUSZI_I16;
+    case pressio_uint16_dtype: return CUSZI_U16;
+    case pressio_int32_dtype: return CUSZI_I32;
+    case pressio_uint32_dtype: return CUSZI_U32;
+    case pressio_int64_dtype: return CUSZI_I64;
+    case pressio_uint64_dtype: return CUSZI_U64;
+    default: throw ::cuszi::Error(CUSZI_BAD_USAGE, "values that are neither floats nor integers");
+  }
+}
+
 /// A buffer as the library sees it: dims slowest first, of which libpressio's are the other way
 /// round. Extents of 1 are left out, and of more than four the slowest are merged. Throws
 /// cuszi::Error for other types.
@@ -57,11 +74,7 @@ cuszi_field field_of_data(const pressio_data& data) {
     dims[1] *= dims[0];
     dims.erase(dims.begin());
   }
-  switch (data.dtype()) {
-    case pressio_float_dtype: return ::cuszi::field_of<float>(dims);
-    case pressio_double_dtype: return ::cuszi::field_of<double>(dims);
-    default: throw ::cuszi::Error(CUSZI_BAD_USAGE, "values that are neither float nor double");
-  }
+  return ::cuszi::field_of(dtype_of(data.dtype()), dims);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <libpressio_ext/cpp/libpressio.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +60,22 @@ std::size_t check(pressio_compressor& used, const pressio_data& input, double bo
   return archive.size_in_bytes();
 }
 
+/// Over a third of the type's range.
+template <class T>
+void check_integers() {
+  std::vector<T> values;
+  const auto most = static_cast<double>(std::numeric_limits<T>::max());
+  for (int i = 0; i < 6000; ++i)
+    values.push_back(static_cast<T>(most / 2 + most / 6 * std::sin(i % 30 / 9.0)));
+  const pressio_data input =
+      pressio_data::copy(libpressio::pressio_dtype_from_type<T>(), values.data(), {30, 20, 10});
+  const double bound = std::floor(most / 100);
+  pressio_compressor used = compressor({{"pressio:abs", bound}});
+  require(check(used, input, bound) * 4 < input.size_in_bytes(), "a small archive of integers");
+  pressio_compressor lossless = compressor({{"pressio:abs", 0.0}});
+  check(lossless, input, 0);
+}
+
 /// Bounds that are a share of each value, over six decades.
 void check_shares() {
   std::vector<double> values;
@@ -100,6 +118,10 @@ int main() {
   pressio_compressor lossless = compressor({{"pressio:rel", 0.0}, {"cuszi:preset", "cusz"}});
   check(lossless, field<double>(), 0);
   check_shares();
+  check_integers<std::int8_t>(), check_integers<std::uint8_t>();
+  check_integers<std::int16_t>(), check_integers<std::uint16_t>();
+  check_integers<std::int32_t>(), check_integers<std::uint32_t>();
+  check_integers<std::int64_t>(), check_integers<std::uint64_t>();
   pressio_compressor small = compressor({{"cuszi:ratio", 20.0}});
   require(check(small, field<float>(), 1) * 20 <= 24000, "a target");
 
@@ -118,15 +140,15 @@ int main() {
   require(warning.find("1e+20") != std::string::npos, "a warning: " + warning);
 
   refuse({{"cuszi:preset", "best"}},
-         "cuszi:preset 'best' is not one of cusz, cuszi, fast, ratio, zfp");
+         "cuszi:preset 'best' is not one of balanced, cusz, cuszi, fast, ratio, zfp");
   refuse({{"pressio:abs", 1.0}, {"pressio:rel", 1.0}},
          "more than one of pressio:abs, pressio:rel, pressio:pw_rel, cuszi:psnr, cuszi:ratio");
-  pressio_data integers = pressio_data::owning(pressio_int32_dtype, {10});
-  require(used->compress(&integers, &archive) == 1, "integers are refused");
-  require(std::string(used->error_msg()) == "values that are neither float nor double",
+  pressio_data bytes = pressio_data::owning(pressio_byte_dtype, {10});
+  require(used->compress(&bytes, &archive) == 1, "bytes are refused");
+  require(std::string(used->error_msg()) == "values that are neither floats nor integers",
           used->error_msg());
   pressio_data restored = pressio_data::owning(pressio_float_dtype, {10});
-  require(used->decompress(&integers, &restored) != 0, "no archive is refused");
+  require(used->decompress(&bytes, &restored) != 0, "no archive is refused");
   std::puts("done");
   return 0;
 }
