@@ -57,6 +57,17 @@ test("missing values, lossless, several frames, a bound by value", async () => {
   }
 });
 
+test("the block of the guide", async () => {
+  const page = readFileSync(new URL("../../docs/guide/browser.md", import.meta.url), "utf8");
+  const [, block] = /^```js\nimport .*\n([^]*?)^```$/m.exec(page);
+  const shape = [16, 512, 512];
+  const {archive} = archived("guide.cuszi", write("guide", shape, field(shape)), "-e", "1e-3");
+  const run = new Function("open", "file", `return (async () => {${block} return {field, all, box, small};})()`);
+  const {field: opened, all, box, small} = await run(open, archive);
+  assert.deepEqual([opened.shape, all.shape, box.shape, small.shape], [shape, shape, [8, 512, 512], [2, 64, 64]]);
+  assert.deepEqual(all.values.subarray(0, box.values.length), box.values);
+});
+
 test("members are one field", async () => {
   const raw = write("step", [20, 40, 40], field([20, 40, 40]));
   cuszi("compress", raw, "-e", "1e-3", "-o", "grown.cuszi");

@@ -79,7 +79,7 @@ class Pages(unittest.TestCase):
         for page in guide_pages():
             for block in blocks(page):
                 with self.subTest(page=name_of(page), line=block.line):
-                    self.assertIn(block.language, ["sh", "python", "c", "cpp", "cmake", "fortran", "text"])
+                    self.assertIn(block.language, ["sh", "python", "c", "cpp", "cmake", "fortran", "js", "text"])
 
     def test_chunks_of_examples_are_worth_it(self):
         """Smaller ones cost ratio and time, as the guide says."""

@@ -78,7 +78,7 @@ class Frozen(unittest.TestCase):
                     parameters, shape, keywords = frozen["parameters"], tuple(frozen["chunk"]), frozen["keywords"]
                     HDF5.validate(parameters)
                     self.assertEqual(cuszi.h5.method_of(tuple(parameters)), keywords)
-                    a = waves(shape, frozen["dtype"])
+                    a = (1000 * (1 + waves(shape))).astype(frozen["dtype"])
                     dataset = file.create_dataset(f"T{i}", data=a, chunks=shape, compression=411,
                                                   compression_opts=tuple(parameters))
                     file.flush()
@@ -98,6 +98,9 @@ class Schemas(unittest.TestCase):
                 dataset = file.create_dataset(None, (4, 5), "f8", chunks=True, fillvalue=fillvalue,
                                               compression=cuszi.H5(**options))
                 HDF5.validate(list(dataset.id.get_create_plist().get_filter(0)[2]))
+            for dtype in ("f2", ">f4", "i1", ">u2", "i4", "u8"):
+                dataset = file.create_dataset(None, (4, 5), dtype, chunks=True, compression=cuszi.H5(abs=1))
+                HDF5.validate(list(dataset.id.get_create_plist().get_filter(0)[2]))
 
     def test_others_are_refused(self):
         for bad in ({"pw": 0.1}, {"abs": 1, "pw_rel": 0.1}, {"abs": -1}, {"abs_or_pw_rel": 1}, {"abs": 1, "pw": 0.1},
@@ -106,7 +109,7 @@ class Schemas(unittest.TestCase):
                 self.assertFalse(ZARR.is_valid({"name": "cuszi", "configuration": bad}))
                 self.assertFalse(NUMCODECS.is_valid({"id": "cuszi", **bad}))
         good = FROZEN["hdf5"][0]["parameters"]
-        for at, word in ((0, 2), (3, 6), (3, 512 + 1024), (5, 5), (16, 1 << 32), (16, -1)):
+        for at, word in ((0, 2), (3, 6), (3, 512 + 1024), (4, 4), (4, 9), (4, 48), (5, 5), (16, 1 << 32), (16, -1)):
             self.assertFalse(HDF5.is_valid([*good[:at], word, *good[at + 1:]]))
         self.assertFalse(HDF5.is_valid(good[:16]))
 

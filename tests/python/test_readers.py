@@ -15,6 +15,7 @@ import netCDF4
 import numpy as np
 
 BOUND = 1e-3
+PAGE = Path(__file__).resolve().parents[2] / "docs/guide/hdf5-netcdf.md"
 CUSZI = os.environ["CUSZI"]
 
 
@@ -87,6 +88,20 @@ class Readers(unittest.TestCase):
         largest, count = re.search(r"largest (\S+) of (\d+)", self.run_program("octave-cli", "--quiet", "--eval", code)).groups()
         self.assertLessEqual(float(largest), BOUND)
         self.assertEqual(int(count), 4 * 32 * 48)
+
+    @unittest.skipUnless(all(map(shutil.which, ("cdo", "ncks", "Rscript", "octave-cli"))), "not all programs")
+    def test_the_block_of_the_guide(self):
+        with netCDF4.Dataset(self.folder / "file.nc", "w") as file:
+            for axis, extent in zip("zyx", (8, 9, 10)):
+                file.createDimension(axis, extent)
+            file.createVariable("TEMPERATURE", "f4", ("z", "y", "x"))[:] = np.linspace(1, 3, 720).reshape(8, 9, 10)
+        self.run_program(CUSZI, "compress", "file.nc", "-m", "abs", "-e", BOUND, "-o", "packed.nc")
+        block, = re.findall(r"(?ms)^```sh\n(cdo .*?)^```$", PAGE.read_text())
+        said = self.run_program("bash", "-eo", "pipefail", "-c", block)
+        self.assertEqual([round(float(number), 2) for number in re.findall(r"(?m)^ *([\d.]+)$", said)], [2])
+        self.assertRegex(said, r"Min\. +1st Qu\.")
+        with netCDF4.Dataset(self.folder / "plain.nc") as file:
+            self.assertLessEqual(np.abs(file["TEMPERATURE"][:].ravel() - np.linspace(1, 3, 720)).max(), 1.01 * BOUND)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 """HDF5 files with cuszi's filter as virtual Zarr: by kerchunk, VirtualiZarr and Icechunk, whatever is installed."""
 
+import contextlib
+import io
+import os
+import re
 import tempfile
 import unittest
 from importlib.util import find_spec
@@ -12,6 +16,7 @@ from support import waves
 
 import cuszi.virtual
 
+PAGE = Path(__file__).resolve().parents[2] / "docs/guide/zarr-dask.md"
 FILTERS = {"abs": cuszi.H5(abs=1e-3), "fast": cuszi.H5(pw_rel=1e-2, preset="fast"),
            "two": cuszi.H5(abs_or_pw_rel=1e-3, pw=1e-2, fill=-5.0)}
 
@@ -70,6 +75,21 @@ class Virtual(unittest.TestCase):
                 np.testing.assert_array_equal(data[name].values, values)
             if find_spec("icechunk"):
                 self.check_icechunk(virtual)
+
+    @unittest.skipUnless(find_spec("kerchunk") and find_spec("virtualizarr"), "no kerchunk or VirtualiZarr")
+    def test_the_blocks_of_the_guide(self):
+        a = waves((20, 30, 40))
+        with h5py.File(self.folder / "t.nc", "w") as file:
+            file.create_dataset("T", data=a, chunks=(8, 30, 40), compression=cuszi.H5(abs=1e-3))
+        by_kerchunk, by_virtualizarr = re.findall(r"(?ms)^```python\n(import cuszi.virtual.*?)^```$", PAGE.read_text())
+        names = {}
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exec(by_kerchunk, names)
+            exec(by_virtualizarr, names)
+        self.assertLessEqual(np.abs(names["T"] - a[8:16]).max(), 1e-3)
+        self.assertIn("ManifestArray<shape=(20, 30, 40), dtype=float32", said.getvalue())
 
     def check_icechunk(self, virtual):
         import icechunk
