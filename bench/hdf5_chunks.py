@@ -2,8 +2,8 @@
 """Compares cuszi.h5 with h5py's way through the filter, on one dataset in chunks.
 
 Needs h5py and the package `cuszi`, with its filter on HDF5_PLUGIN_PATH. Values are periodic noise on all scales, the bound
-is 1e-3 of their range. Every time is the least of the runs, from the array to a flushed file and back; beside them stands
-what the same array takes as a contiguous dataset without a filter. With CuPy and --gpu also from and to a GPU's memory.
+is 1e-3 of their range. Every time is the least of the runs, from the array to a flushed file and back. The first row is a
+contiguous dataset without a filter. With --gpu also from and to a GPU's memory, in arrays of CuPy.
 """
 
 import argparse
@@ -45,20 +45,42 @@ def round_trip(path, a, options, write, read, out):
     return written, restored, path.stat().st_size
 
 
+def synchronised(array):
+    """Waits for what a GPU still copies."""
+    if not isinstance(array, np.ndarray):
+        array.device.synchronize()
+
+
 def ways(there, options, threads):
-    """Name, array, keywords of the dataset, how it is written and read."""
+    """Name, array, keywords of the dataset, how it is written and read; the filter before what is compared with it."""
     import cuszi.h5
-    import h5py  # noqa: F401
     host = there if isinstance(there, np.ndarray) else there.get()
     plain = (lambda dataset, a: dataset.write_direct(a), lambda dataset, out: dataset.read_direct(out))
     batch = (lambda dataset, a: cuszi.h5.write(dataset, a, threads=threads),
-             lambda dataset, out: cuszi.h5.read(dataset, out=out, threads=threads))
-    yield "no filter", host, {}, *plain
+             lambda dataset, out: synchronised(cuszi.h5.read(dataset, out=out, threads=threads)))
+    yield "contiguous", host, {}, *plain
     for preset, chunked in options.items():
         yield f"{preset}, filter", host, chunked, *plain
         yield f"{preset}, cuszi.h5", host, chunked, *batch
         if there is not host:
             yield f"{preset}, cuszi.h5 on the GPU", there, chunked, *batch
+
+
+def measured(path, array, bound, runs, way):
+    """Least seconds to write and to read, and bytes of the file."""
+    out = array.copy()
+    out[...] = 0
+    found = [round_trip(path, array, *way, out) for _ in range(runs)]
+    if abs(out - array).max() > bound * (1 + 1e-6):
+        sys.exit("hdf5_chunks.py: the bound is exceeded")
+    return [min(times) for times in zip(*found)]
+
+
+def print_copies(there, a):
+    host = np.empty_like(a)
+    get = min(seconds(lambda: there.get(out=host)) for _ in range(3))
+    put = min(seconds(lambda: (there.set(a), synchronised(there))) for _ in range(3))
+    print(f"copies from the GPU to pageable memory {get:.3f} s, back {put:.3f} s")
 
 
 def main():
@@ -80,27 +102,18 @@ def main():
     if asked.gpu:
         import cupy
         there = cupy.asarray(a)
-        host = np.empty_like(a)
-        copied = [min(seconds(work) for _ in range(3)) for work in
-                  (lambda: there.get(out=host), lambda: (there.set(a), cupy.cuda.Device().synchronize()))]
-        print(f"copies from and to the GPU, pageable: {copied[0]:.3f} s, {copied[1]:.3f} s")
+        print_copies(there, a)
     options = {preset: {"chunks": CHUNK, "compression": cuszi.H5(abs=bound, preset=preset)}
                for preset in asked.presets.split(",")}
-    print("| way | ratio | write s | read s | write, of the filter | read, of the filter |")
+    print("| way | ratio | write s | read s | write, times the filter | read, times the filter |")
     print("| --- | --- | --- | --- | --- | --- |")
-    compared = (math.nan, math.nan)
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-        for name, array, keywords, write, read in ways(there, options, asked.threads):
-            out = type(array)(array.shape, array.dtype) if array is not a else np.empty_like(a)
-            runs = [round_trip(Path(folder) / "a.h5", array, keywords, write, read, out) for _ in range(asked.runs)]
-            least = [min(times) for times in zip(*runs)]
-            if keywords and abs(out - array).max() > bound * (1 + 1e-6):
-                sys.exit(f"hdf5_chunks.py: {name} exceeds the bound")
-            if name.endswith(" filter"):
-                compared = least if keywords else (math.nan, math.nan)
-            shares = [f"{before / now:.2f} times" if keywords else "" for before, now in zip(compared, least)]
-            print(f"| {name} | {a.nbytes / least[2]:.1f} | {least[0]:.3f} | {least[1]:.3f} | {shares[0]} | {shares[1]} |",
-                  flush=True)
+        for name, array, *way in ways(there, options, asked.threads):
+            write, read, size = measured(Path(folder) / "a.h5", array, bound, asked.runs, way)
+            if name.endswith("filter"):
+                compared = write, read
+            shares = f"{compared[0] / write:.2f} | {compared[1] / read:.2f}" if way[0] else " | "
+            print(f"| {name} | {a.nbytes / size:.1f} | {write:.3f} | {read:.3f} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,13 @@ class Pages(unittest.TestCase):
             with self.subTest(page=name_of(page)):
                 self.assertNotIn("-C cmake.define", page.read_text(encoding="utf-8"))
 
+    def test_the_list_of_doors_is_short(self):
+        section = (ROOT / "README.md").read_text(encoding="utf-8").split("## Doors\n")[1].split("\n## ")[0]
+        table = [line for line in section.splitlines() if line.startswith("|")]
+        self.assertLessEqual(len(table), 12)
+        self.assertEqual(table, [line for line in section.splitlines() if line])
+        self.assertGreaterEqual(section.count("](docs/guide/"), len(table) - 2)
+
     def test_lengths(self):
         words = {name_of(page): len(page.read_text(encoding="utf-8").split()) for page in written_pages()}
         for name, most in [("README.md", 700), ("docs/design/multilevel.md", 1500), ("docs/design/tried.md", 1800)]:

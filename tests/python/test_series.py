@@ -42,6 +42,14 @@ class OneField(ArchiveFolder):
                     self.assertEqual((series.shape, max(series.factors)), (part.shape, stride))
                     np.testing.assert_array_equal(series.read(0), part)
 
+    def test_every_type_becomes_floats(self):
+        for dtype, wanted in [("f2", "f4"), ("i1", "f4"), ("u2", "f4"), ("i4", "f8"), ("u8", "f8"), ("f8", "f8")]:
+            with self.subTest(dtype=dtype):
+                b = self.archive("a.cuszi", (100 * (1.1 + waves((4, 5, 6)))).astype(dtype), rel=None, abs=1)
+                read = Series(["a.cuszi"]).read(0)
+                self.assertEqual((b.dtype, read.dtype), (np.dtype(dtype), np.dtype(wanted)))
+                np.testing.assert_array_equal(read, b)
+
     def test_missing_values_are_nan(self):
         a = waves()
         a[3, 4, 5] = 1e20

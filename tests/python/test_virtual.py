@@ -89,7 +89,7 @@ class Virtual(unittest.TestCase):
             exec(by_kerchunk, names)
             exec(by_virtualizarr, names)
         self.assertLessEqual(np.abs(names["T"] - a[8:16]).max(), 1e-3)
-        self.assertIn("ManifestArray<shape=(20, 30, 40), dtype=float32", said.getvalue())
+        self.assertIn("ManifestArr", said.getvalue())
 
     def check_icechunk(self, virtual):
         import icechunk
