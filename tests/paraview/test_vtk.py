@@ -110,7 +110,7 @@ class Reader(ArchiveFolder):
         told = []
         with mock.patch("cuszi.vtk.vtkOutputWindow") as window:
             window.GetInstance.return_value.DisplayErrorText = told.append
-            for name, said in [("bad.cuszi", "bad.cuszi: "), ("none.cuszi", "none.cuszi"), ("n*.cuszi", "no file")]:
+            for name, said in [("bad.cuszi", "bad.cuszi: "), ("none.cuszi", "none.cuszi"), ("n*.cuszi", "no such file")]:
                 reader = vtkCusziReader()
                 reader.SetFileName(name)
                 reader.Update()

@@ -5,6 +5,7 @@ The package may be installed, or lie in PYTHONPATH with CUSZI_LIBRARY naming the
 
 import re
 import unittest
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -240,6 +241,32 @@ class OnDevice(unittest.TestCase):
 
         support.run_in_threads(len(fields), work)
         self.assertEqual(found, expected)
+
+    def test_chunks_of_hdf5(self):
+        library = next((library for library in LIBRARIES if isinstance(library, CuPy)), None)
+        if library is None or not find_spec("h5py"):
+            self.skipTest("no CuPy or no h5py")
+        import cuszi.h5
+        import h5py
+        with h5py.File("chunks", "w", driver="core", backing_store=False, libver="latest") as file:
+            for preset in ("ratio", "balanced", "fast"):
+                for dtype in ("f4", "f8", "i2"):
+                    with self.subTest(preset=preset, dtype=dtype):
+                        a = (1000 * waves()).astype(dtype)
+                        one, other = (file.create_dataset(None, a.shape, dtype, chunks=(16, 100, 32), fillvalue=7,
+                                                          compression=cuszi.H5(abs=2, preset=preset)) for _ in "ab")
+                        cuszi.h5.write(one, library.put(a))
+                        cuszi.h5.write(other, a, device="cpu")
+                        for i in range(other.id.get_num_chunks()):
+                            origin = other.id.get_chunk_info(i).chunk_offset
+                            self.assertEqual(one.id.read_direct_chunk(origin), other.id.read_direct_chunk(origin))
+                        b = cuszi.h5.read(one, device="cpu")
+                        out = library.empty(a.shape, dtype)
+                        self.assertIs(cuszi.h5.read(one, out=out), out)
+                        np.testing.assert_array_equal(library.get(out), b)
+                        box = np.s_[5:23, 3, 20:70]
+                        out = library.empty(b[box].shape, dtype)
+                        np.testing.assert_array_equal(library.get(cuszi.h5.read(one, box, out=out)), b[box])
 
     def test_example(self):
         if not any(isinstance(library, CuPy) for library in LIBRARIES):
