@@ -113,15 +113,32 @@ class Open(unittest.TestCase):
             file.write(self.folder / "small.cuszi", "a.cuszi")
         np.testing.assert_array_equal(cuszi.open(f"zip://a.cuszi::{self.folder}/a.zip")[3:5], self.small[3:5])
 
-    def test_http(self):
+    def serve(self):
+        """The folder on this machine's loopback; its URL."""
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Ranges, directory=self.folder))
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        a = cuszi.open(Remote(f"http://127.0.0.1:{server.server_port}/ratio.cuszi"))
+        Ranges.sent = 0
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_http(self):
+        a = cuszi.open(Remote(f"{self.serve()}/ratio.cuszi"))
         np.testing.assert_array_equal(a[50], self.b[50])
         self.assertEqual(Ranges.sent, a.bytes_read)
         self.assertLess(Ranges.sent, 0.03 * (self.folder / "ratio.cuszi").stat().st_size)
+
+    @unittest.skipUnless(find_spec("aiohttp"), "no aiohttp")
+    def test_http_by_fsspec(self):
+        """Without fsspec's cache, which would read ahead by megabytes."""
+        url = self.serve()
+        for preset, share in (("ratio", 0.03), ("balanced", 0.02)):
+            Ranges.sent = 0
+            with cuszi.open(f"{url}/{preset}.cuszi") as a:
+                part = a[50:51, :128, :128]
+                self.assertEqual(Ranges.sent, a.bytes_read)
+            self.assertLessEqual(np.abs(part - self.a[50:51]).max(), 1e-3)
+            self.assertLess(Ranges.sent, share * (self.folder / f"{preset}.cuszi").stat().st_size)
 
     def test_failures(self):
         class Broken(io.BytesIO):

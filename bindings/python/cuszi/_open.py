@@ -259,7 +259,7 @@ def _open_path(path: str, options: Options) -> Archive:
     if "://" in path:
         import fsspec
         system, inner = fsspec.core.url_to_fs(path)
-        opened = system.open(inner, "rb")
+        opened = system.open(inner, "rb", cache_type="none")  # others read ahead by megabytes
     else:
         opened = builtins.open(path, "rb", buffering=0)
     try:
