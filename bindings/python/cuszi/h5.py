@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple,
 import numpy as np
 
 from . import _library, _memory
-from ._codec import box_in, compress_batch, decompress_batch, info, merged_shape, require_numbers
+from ._codec import box_in, compress_batch, decompress_batch, info, merged_shape, require_numbers, room
 from ._errors import ArchiveError, UsageError
 from ._h5 import _MODES, _STRICT
 from ._options import preset_name
@@ -167,33 +167,42 @@ def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None
         array = array.filled(chunks.fill)
     whole = tuple(slice(0, extent) for extent in chunks.shape)
     copiers = _threads_of(threads) if xp is np else 1
-    batches, shape = chunks.in_box(whole, xp, copiers), merged_shape(chunks.extents)
+    batches = chunks.in_box(whole, xp, copiers)
     memory = chunks.memory(batches, xp)
     beside = xp is np and len(batches) > 1
+    turns: dict[int, Any] = {}  # archives of one batch are written while those of the next one are made
 
-    def gather(k: int) -> list[Any]:
-        fields, copies = [], []
-        for i, origin in enumerate(batches[k]):
-            inside, part = chunks.within(origin, whole)
-            field = array[part]
-            if not _is_whole(field, chunks):
-                room = memory(k, i)
-                if field.shape != room.shape:
-                    room[...] = chunks.fill  # HDF5 pads as the filter would see it
-                copies.append((room[inside], field))
-                field = room
-            fields.append(field.reshape(shape))
-        copy(copies)
-        return fields
-
-    def compress(fields: list[Any]) -> list[Any]:
-        return compress_batch(fields, device=device, threads=threads, **chunks.method)
+    def compress(k: int, fields: list[Any]) -> list[Any]:
+        if k < 2:
+            turns[k] = np.empty(len(fields) * room(fields[0], fill=chunks.method["fill"]), "u1")
+        return compress_batch(fields, out=turns[k % 2], device=device, threads=threads, **chunks.method)
 
     with _copying(copiers) as copy:
-        made = _ahead(compress, _ahead(gather, range(len(batches)), beside), beside)
+        fields = _ahead(lambda k: (k, _gathered(chunks, array, batches[k], functools.partial(memory, k), copy)),
+                        range(len(batches)), beside)
+        made = _ahead(lambda gathered: compress(*gathered), fields, beside)
         for batch, archives in zip(batches, made):
             for origin, archive in zip(batch, archives):
                 dataset.id.write_direct_chunk(origin, archive)
+
+
+def _gathered(chunks: _Chunks, array: Any, batch: list[tuple[int, ...]], memory: Callable[[int], Any],
+              copy: Callable[[Iterable[_Copy]], None]) -> list[Any]:
+    """The chunks of a batch: views of the array where they are contiguous in it, else copies."""
+    whole = tuple(slice(0, extent) for extent in chunks.shape)
+    fields, copies = [], []
+    for i, origin in enumerate(batch):
+        inside, part = chunks.within(origin, whole)
+        field = array[part]
+        if not _is_whole(field, chunks):
+            chunk = memory(i)
+            if field.shape != chunk.shape:
+                chunk[...] = chunks.fill  # HDF5 pads as the filter would see it
+            copies.append((chunk[inside], field))
+            field = chunk
+        fields.append(field.reshape(merged_shape(chunks.extents)))
+    copy(copies)
+    return fields
 
 
 def _is_whole(values: Any, chunks: _Chunks) -> bool:
