@@ -82,5 +82,5 @@ def masked(values: np.ndarray[Any, Any], fills: tuple[float, ...]) -> np.ma.Mask
     if found.size:
         result.fill_value = found.flat[0]
     elif fills and not (values.dtype.kind in "iu" and values.dtype.itemsize == 8):
-        result.fill_value = np.asarray(fills[0]).astype(values.dtype)
+        result.fill_value = np.array(fills[:1]).astype(values.dtype)[0]
     return result

@@ -36,7 +36,6 @@ _MOST_BATCH = 1 << 28  # bytes of values
 _HOST_BATCH = 1 << 25  # less, so that its memory stays in caches, unless threads need more chunks
 _CHUNKS_A_THREAD = 2  # of a batch on the host, so that none waits for long
 _MOST_THREADS = 16  # more gain nothing
-_TURNS = 3  # batches on the host at a time: one is gathered, one compressed, one written
 _FILLS, _LISTS = 15, 17  # first fill value; least end of the fill values
 
 
@@ -64,14 +63,14 @@ class _Chunks:
         return [origins[first:first + most] for first in range(0, len(origins), most)]
 
     def memory(self, batches: list[list[tuple[int, ...]]], xp: Any) -> Callable[[int, int], Any]:
-        """Gives memory for chunk ``i`` of batch ``k``. On the host, batches share it in turn: new memory takes longer
-        than the copy that fills it."""
+        """Gives memory for chunk ``i`` of batch ``k``. On the host, two batches share all of it in turn: new memory
+        takes longer than the copy that fills it."""
         native = self.dtype.newbyteorder("=")
         if xp is not np:
             return lambda k, i: xp.empty(self.extents, native)
         most = max(map(len, batches), default=0)
-        turns = [np.empty((most, *self.extents), native) for _ in range(min(_TURNS, len(batches)))]
-        return lambda k, i: turns[k % _TURNS][i]
+        turns = [np.empty((most, *self.extents), native) for _ in range(min(2, len(batches)))]
+        return lambda k, i: turns[k % 2][i]
 
     def within(self, origin: tuple[int, ...], box: tuple[slice, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
         """What a chunk and a box share, in the chunk and in the box."""
@@ -124,6 +123,24 @@ def _ahead(work: Callable[[T], R], items: Iterable[T], beside: bool) -> Iterator
             yield coming.result()
 
 
+@contextmanager
+def _behind(beside: bool) -> Iterator[Callable[[Callable[[], None]], None]]:
+    """Calls what it is given, one after the other; in another thread, after the one before has ended."""
+    with ThreadPoolExecutor(1, "cuszi") as other:
+        last: list[Future[None]] = []
+
+        def call(work: Callable[[], None]) -> None:
+            while last:
+                last.pop().result()
+            if beside:
+                last.append(other.submit(work))
+            else:
+                work()
+        yield call
+        while last:
+            last.pop().result()
+
+
 def _threads_of(threads: int | None) -> int:
     return min(threads or len(os.sched_getaffinity(0)), _MOST_THREADS)
 
@@ -170,20 +187,21 @@ def write(dataset: Any, array: Any, *, device: str = "auto", threads: int | None
     batches = chunks.in_box(whole, xp, copiers)
     memory = chunks.memory(batches, xp)
     beside = xp is np and len(batches) > 1
-    turns: dict[int, Any] = {}  # archives of one batch are written while those of the next one are made
+    archives: list[Any] = []  # of one batch are written while those of the next one are made
 
-    def compress(k: int, fields: list[Any]) -> list[Any]:
-        if k < 2:
-            turns[k] = np.empty(len(fields) * room(fields[0], fill=chunks.method["fill"]), "u1")
-        return compress_batch(fields, out=turns[k % 2], device=device, threads=threads, **chunks.method)
+    def store(batch: list[tuple[int, ...]], made: list[Any]) -> None:
+        for origin, archive in zip(batch, made):
+            dataset.id.write_direct_chunk(origin, archive)
 
-    with _copying(copiers) as copy:
-        fields = _ahead(lambda k: (k, _gathered(chunks, array, batches[k], functools.partial(memory, k), copy)),
-                        range(len(batches)), beside)
-        made = _ahead(lambda gathered: compress(*gathered), fields, beside)
-        for batch, archives in zip(batches, made):
-            for origin, archive in zip(batch, archives):
-                dataset.id.write_direct_chunk(origin, archive)
+    # This thread compresses: its context and the memory of that serve again in the next call.
+    with _copying(copiers) as copy, _behind(beside) as behind:
+        gathered = _ahead(lambda k: _gathered(chunks, array, batches[k], functools.partial(memory, k), copy),
+                          range(len(batches)), beside)
+        for k, fields in enumerate(gathered):
+            if k < 2:
+                archives.append(np.empty(len(fields) * room(fields[0], fill=chunks.method["fill"]), "u1"))
+            made = compress_batch(fields, out=archives[k % 2], device=device, threads=threads, **chunks.method)
+            behind(functools.partial(store, batches[k], made))
 
 
 def _gathered(chunks: _Chunks, array: Any, batch: list[tuple[int, ...]], memory: Callable[[int], Any],
@@ -244,16 +262,13 @@ def read(dataset: Any, box: Box = None, *, out: Any = None, device: str = "auto"
     copiers = _threads_of(threads) if xp is np else 1
     batches = chunks.in_box(slices, xp, copiers)
     memory = chunks.memory(batches, xp)
-
-    def restore(stored: _Stored) -> _Stored:
-        decompress_batch(stored.archives, device=device, threads=threads,
-                         memory_limit=max(16 * chunks.nbytes, 1 << 20), out=stored.places)
-        return stored
-
-    stored = (_stored(chunks, batch, slices, target, functools.partial(memory, k)) for k, batch in enumerate(batches))
-    with _copying(copiers) as copy:
-        for done in _ahead(restore, stored, xp is np and len(batches) > 1):
-            copy(done.copies)
+    beside = xp is np and len(batches) > 1
+    with _copying(copiers) as copy, _behind(beside) as behind:
+        for stored in _ahead(lambda k: _stored(chunks, batches[k], slices, target, functools.partial(memory, k)),
+                             range(len(batches)), beside):
+            decompress_batch(stored.archives, device=device, threads=threads,
+                             memory_limit=max(16 * chunks.nbytes, 1 << 20), out=stored.places)
+            behind(functools.partial(copy, stored.copies))
     return values
 
 
