@@ -153,6 +153,13 @@ def ratio_on_gpu(place):
             yield [name, bound, said["ratio"], said["compress"], said["decompress"], *steps, said["arena"]]
 
 
+def balanced_on_gpu(place):
+    for name in ON_GPU:
+        for bound in BOUNDS:
+            said = on_gpu(place, name, "cells", bound)
+            yield [name, bound, said["ratio"], said["compress"], said["decompress"]]
+
+
 def fast_on_gpu(place):
     for name in ON_GPU:
         for bound in BOUNDS:
@@ -250,6 +257,7 @@ TABLES = {
     "ratio_cpu_small": (ratio_speed, "cpu", {}),
     "zfp_cpu_threads": (zfp_by_threads, "cpu", GENERATED),
     "ratio_h200": (ratio_on_gpu, ON_DEVICE, GENERATED),
+    "balanced_h200": (balanced_on_gpu, ON_DEVICE, GENERATED),
     "fast_h200": (fast_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_h200": (classic_on_gpu, ON_DEVICE, GENERATED),
     "cusz_cuszi_ratio": (classic_ratios, ON_DEVICE, GENERATED),
