@@ -52,7 +52,7 @@ PAGES = {
                 ["huffman_merge_h100", "huffman_symbols_h100", "huffman_index_h100", "huffman_index_default_h100",
                  "zfp_index_h200"]),
     "library": ("Library, filter, Python and files", "Overhead of the bindings, and speed between files.",
-                ["python_h200", "library_h200", "library_cpu", "chunks_cpu", "files_h100"]),
+                ["python_h200", "library_h200", "library_cpu", "chunks_cpu", "hdf5_chunks_cpu", "files_h100"]),
 }
 
 
