@@ -25,8 +25,9 @@ namespace {
 
 template <class T>
 std::vector<std::byte> to_bytes(const std::vector<T>& values) {
-  const Bytes bytes = std::as_bytes(std::span(values));
-  return {bytes.begin(), bytes.end()};
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  std::ranges::copy(std::as_bytes(std::span(values)), bytes.begin());
+  return bytes;
 }
 
 struct PassEncoderMemory {

@@ -186,9 +186,9 @@ void add_self_coded(std::vector<SampleArchive>& archives) {
 }
 
 /// Tiles of words, whose values come back as they are.
-SampleArchive words_sample(const Dims& dims, DType dtype) {
-  return sample(fmt::format("words of tiles, {} {}", dims.to_string(), name_of(dtype)),
-                FieldKind::smooth, dims, dtype, [](FieldSettings& s) {
+SampleArchive words_sample(FieldKind kind, const Dims& dims, DType dtype) {
+  return sample(fmt::format("words of tiles, {} {}", dims.to_string(), name_of(dtype)), kind, dims,
+                dtype, [](FieldSettings& s) {
                   s.frame.predictor.id = PredictorId::tiles;
                   s.bound = 0;
                 });
@@ -319,7 +319,7 @@ void add_others(std::vector<SampleArchive>& archives) {
       }));
   for (const Dims& dims : {Dims{3000}, Dims{40, 41}, Dims{9, 17, 33}}) {
     for (const DType dtype : {DType::f32, DType::i32})
-      archives.push_back(words_sample(dims, dtype));
+      archives.push_back(words_sample(FieldKind::smooth, dims, dtype));
   }
   archives.push_back(sample("constant", FieldKind::constant, {30, 40}, DType::f64, [](auto&) {}));
   archives.push_back(sample("tiles", FieldKind::filled, {17, 20, 33}, DType::f32, [](S& s) {
@@ -334,7 +334,6 @@ void add_others(std::vector<SampleArchive>& archives) {
 const std::vector<SampleArchive>& small_archives() {
   using S = FieldSettings;
   static const std::vector<SampleArchive> all{
-      words_sample({5, 8, 9}, DType::f32),
       sample("lorenzo with a mask and outliers", FieldKind::missing, {8, 8, 9}, DType::f32,
              [](S& s) {
                s.frame.predictor.id = PredictorId::lorenzo;
@@ -446,6 +445,7 @@ const std::vector<SampleArchive>& small_archives() {
       sample("predicted", FieldKind::rough, {5, 7, 9}, DType::f32, [](S& s) { s.bound = 0; }),
       sample("predicted without differences", FieldKind::smooth, {200}, DType::f64,
              [](S& s) { s.bound = 0; }),
+      words_sample(FieldKind::ramp, {10, 30}, DType::i32),
       constant_sample(),
       sample("stored", FieldKind::wide, {150}, DType::f32, [](S& s) { s.bound = 0; }),
       amended_sample("amended", {9, 10, 11}, DType::f32, {{2, 0, 3, 0}, {5, 10, 9, 1}},
