@@ -112,7 +112,7 @@ TEST_CASE("smooth values become words of tiles, random ones are stored") {
   const Dims dims{40, 41, 42};
   const auto smooth = check_exact(dims, make_values<float>(FieldKind::smooth, dims, 1));
   CHECK(smooth.header.kind == FrameKind::tiled);
-  CHECK(smooth.bytes.size() < dims.count() * sizeof(float) * 3 / 4);
+  CHECK(smooth.bytes.size() < dims.count() * sizeof(float) * 9 / 10);
   Random random(2);
   std::vector<std::uint32_t> bits(dims.count());
   for (std::uint32_t& word : bits) word = static_cast<std::uint32_t>(random.next());
