@@ -199,8 +199,8 @@ inline double bound_of_local(DType stored, double work) {
 
 /// Moves each 64-bit integer to the nearest multiple of 2 x floor(bound) + 1, which is within the
 /// bound, unless that is beyond the type's range or a fill value. Fill values stay. Returns the odd
-/// number. A fill value stands for all integers that round to it: the usual ones of these types have
-/// no exact double.
+/// number. A fill value stands for all integers that round to it: the usual ones of these types
+/// have no exact double.
 std::uint64_t quantise_wide(DType stored, double bound, const FillValues& fills,
                             MutableBytes values);
 
