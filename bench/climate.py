@@ -12,8 +12,6 @@ scripts/python_env.sh scripts/requirements/climate.txt build/climate-env prints 
 import argparse
 import datetime
 import math
-import os
-import platform
 import re
 import signal
 import sys
@@ -26,6 +24,7 @@ import numpy as np
 import xarray
 
 import cuszi
+from common import processor, take_over_output
 
 BOUNDS = {"low": 1e-4, "mid": 1e-3, "high": 1e-2}
 TIME_LIMIT = 1200  # seconds per codec, variable and bound
@@ -147,18 +146,6 @@ def cells(make, values, bound):
 
 def give_up(*_):
     raise TimeoutError(f"took more than {TIME_LIMIT} s")
-
-
-def processor():
-    names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return names[0] if names else platform.machine()
-
-
-def take_over_output():
-    """A file for the table, where standard output was; what the codecs print there goes to standard error."""
-    table = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    return table
 
 
 def print_head(codecs, table):

@@ -7,10 +7,7 @@ are fields, too. Prints a table for bench/results.
 scripts/python_env.sh scripts/requirements/lossless.txt build/lossless-env prints a Python that has all but the tool.
 """
 
-import argparse
 import datetime
-import platform
-import re
 import subprocess
 import tempfile
 from importlib.metadata import version
@@ -21,6 +18,8 @@ import numpy as np
 import zstandard
 from pcodec import ChunkConfig, standalone
 
+from common import finite_fields, processor, tool_and_folder, version_of
+
 SUMS = ("cesm_camfv_T_month0", "chi_field", "isabel_velmag_t30", "nbody_vx", "viscousfingers_conc_t60")
 PCODEC_LEVEL, ZSTD_LEVEL = 8, 9
 LEAST_BYTES = 2**16  # smaller fields tell of headers
@@ -28,10 +27,8 @@ LEAST_BYTES = 2**16  # smaller fields tell of headers
 
 def fields(folder):
     """Names and values of fields that are finite, without fill values and not tiny."""
-    for path in sorted(folder.glob("*.f32")):
-        name, _, dims = path.stem.rpartition("_")
-        values = np.fromfile(path, "f4").reshape([int(extent) for extent in dims.split("x")])
-        if values.nbytes < LEAST_BYTES or not np.isfinite(values).all() or np.abs(values).max() > 1e19:
+    for _, name, values in finite_fields(folder):
+        if values.nbytes < LEAST_BYTES:
             continue
         yield name, values
         if name in SUMS:
@@ -69,9 +66,8 @@ def by_zstd(values):
 
 
 def print_head(tool):
-    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     print(f"""# title: Lossless beside fpzip, pcodec and zstd
-# device: CPU ({processor[1] if processor else platform.machine()}); {tool}; fpzip {version("fpzip")}; pcodec {version("pcodec")}, level {PCODEC_LEVEL}; zstandard {version("zstandard")}, level {ZSTD_LEVEL}, and its default after byte planes
+# device: CPU ({processor()}); {tool}; fpzip {version("fpzip")}; pcodec {version("pcodec")}, level {PCODEC_LEVEL}; zstandard {version("zstandard")}, level {ZSTD_LEVEL}, and its default after byte planes
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/lossless.txt build/lossless-env
 # command: build/lossless-env/bin/python bench/lossless.py build/default/app/cuszi FOLDER > bench/results/lossless_cpu.tsv
@@ -86,14 +82,9 @@ field\tdims\ttype\tcodec\tratio""", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cuszi", metavar="CUSZI", type=Path)
-    parser.add_argument("folder", metavar="FOLDER", type=Path)
-    options = parser.parse_args()
-    tool = options.cuszi.resolve()
-    told = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
-    print_head(told.split(",")[0].strip())
-    for name, values in fields(options.folder):
+    tool, folder = tool_and_folder(__doc__)
+    print_head(version_of(tool))
+    for name, values in fields(folder):
         sizes = {"cuszi": by_cuszi(tool, values), "fpzip": by_fpzip(values), "pcodec": by_pcodec(values),
                  "planes": by_planes(values), "zstd": by_zstd(values)}
         for codec, size in sizes.items():

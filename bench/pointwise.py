@@ -9,12 +9,8 @@ LC the best of several chains of components counts, PFPL's among them. Prints a 
 scripts/python_env.sh scripts/requirements/climate.txt build/climate-env prints a Python that has all but the tool.
 """
 
-import argparse
 import datetime
 import json
-import os
-import platform
-import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +28,8 @@ from numcodecs_wasm_sz3 import Sz3  # noqa: F401
 from numcodecs_wasm_zfp import Zfp  # noqa: F401
 from numcodecs_wasm_zstd import Zstd
 
+from common import finite_fields, processor, take_over_output, tool_and_folder, version_of
+
 SHARES = (1e-2, 1e-3, 1e-4)
 BOUND = "BOUND"
 # Codecs of logarithms with an absolute bound.
@@ -42,10 +40,6 @@ ON_LOGS = {"sz3": {"id": "sz3.rs", "eb_mode": "abs", "eb_abs": BOUND},
 # LC component chains after its quantiser: PFPL's, and the best of 540 on five fields at 1e-3.
 CHAINS = ("DIFFNB_4 BIT_4 RZE_1", "DIFFNB_4 BIT_4 RZE_4 RZE_1", "DIFFNB_4 BIT_4 RRE_4 RZE_1", "DIFFMS_4 RZE_4 RZE_1",
           "DIFFMS_4 BIT_4 RZE_4 RZE_1", "DIFF_4 BIT_4 RZE_4 RZE_1")
-
-
-def dims_of(path):
-    return tuple(map(int, re.search(r"_(\d+(?:x\d+)*)\.f32$", path.name)[1].split("x")))
 
 
 def measure_cuszi(cuszi, path, share):
@@ -104,10 +98,9 @@ def cells(measure):
 
 
 def print_head(tool, table):
-    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     packages = ", ".join(f"{name} {version('numcodecs-wasm-' + name)}" for name in [*ON_LOGS, "lc", "bit-round"])
     print(f"""# title: Bounds that are a share of each value, beside other compressors on logarithms, LC and bit rounding
-# device: CPU ({processor[1] if processor else platform.machine()}); {tool}; numcodecs-wasm: {packages}; numcodecs-pw-ratio {version("numcodecs-pw-ratio")}
+# device: CPU ({processor()}); {tool}; numcodecs-wasm: {packages}; numcodecs-pw-ratio {version("numcodecs-pw-ratio")}
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/climate.txt build/climate-env
 # command: build/climate-env/bin/python bench/pointwise.py build/default/app/cuszi FOLDER > bench/results/pointwise_cpu.tsv
@@ -124,28 +117,19 @@ field\tdims\tshare\tcodec\tratio\twrong""", file=table)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cuszi", metavar="CUSZI", type=Path)
-    parser.add_argument("folder", metavar="FOLDER", type=Path)
-    options = parser.parse_args()
-    tool = options.cuszi.resolve()
-    table = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # LC prints to stdout
-    version_text = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
-    print_head(version_text.split(",")[0].strip(), table)
-    for path in sorted(options.folder.glob("*.f32")):
-        values = np.fromfile(path, "f4").reshape(dims_of(path))
-        if not np.isfinite(values).all() or np.abs(values).max() > 1e19:
-            continue
+    tool, folder = tool_and_folder(__doc__)
+    table = take_over_output()  # LC prints
+    print_head(version_of(tool), table)
+    for path, field, values in finite_fields(folder):
         for share in SHARES:
             print(path.name, share, file=sys.stderr)
-            measures = {"cuszi": lambda: measure_cuszi(tool, path.resolve(), share)}
+            measures = {"cuszi": lambda: measure_cuszi(tool, path, share)}
             for name, config in ON_LOGS.items():
                 measures[name] = lambda config=config: measure_on_logs(config, values, share)
             measures["lc"] = lambda: measure_lc(values, share)
             measures["bit-round"] = lambda: measure_bit_round(values, share)
             for codec, measure in measures.items():
-                print(path.name.rpartition("_")[0], "x".join(map(str, values.shape)), f"{share:.0e}".replace("e-0", "e-"),
+                print(field, "x".join(map(str, values.shape)), f"{share:.0e}".replace("e-0", "e-"),
                       codec, *cells(measure), sep="\t", file=table, flush=True)
 
 

@@ -9,11 +9,12 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import subprocess
 import tempfile
 from pathlib import Path
 from statistics import geometric_mean
+
+from common import processor, version_of
 
 METHODS = [("ratio", "fast"), ("ratio", "normal"), ("balanced", "-"), ("fast", "-"), ("cuszi", "-"), ("cusz", "-"),
            ("zfp", "-")]
@@ -27,12 +28,6 @@ def run(command):
     if status:
         raise SystemExit(f"presets.py: {' '.join(map(str, command))} failed")
     return usage.ru_utime, usage.ru_maxrss * 1024
-
-
-def processor():
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
-                platform.machine())
 
 
 def fills_of(field):
@@ -69,11 +64,10 @@ def main():
     parser.add_argument("--cuszi", default="cuszi", help="the tool")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.tsv")
     parsed = parser.parse_args()
-    version = subprocess.run([parsed.cuszi, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0].partition(",")[0]
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(parsed.cuszi, sorted(parsed.folder.glob("*.f32")), parsed.large, Path(folder)))
     head = ["# title: Every preset and effort on one thread",
-            f"# device: One thread of {processor()}; {version}",
+            f"# device: One thread of {processor()}; {version_of(parsed.cuszi)}",
             f"# date: {datetime.date.today()}",
             f"# command: bench/presets.py FOLDER {parsed.large.name} --out bench/results/presets_efforts_cpu.tsv",
             "# about: Ratios are geometric means of the 19 real fields; speed and memory are those of whole commands on a "

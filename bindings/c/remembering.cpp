@@ -52,11 +52,11 @@ std::vector<std::byte> restored(Backends& backends, Bytes archive) {
 /// Nullopt if options forbid it or are invalid.
 std::optional<FieldKind> remembered_kind(const cuszi_options& options,
                                          const FieldLayout& layout) try {
-  if (is_cast(layout.dtype) || options.remember == 0 || options.bound_field != nullptr)
-    return std::nullopt;
+  if (options.remember == 0 || options.bound_field != nullptr) return std::nullopt;
   if (target_of(options) || error_mode_of(options) == ErrorMode::relative) return std::nullopt;
-  return FieldKind{layout.dtype, layout.dims,
-                   settings_hash(options, method_settings(options).fills)};
+  const FieldSettings settings = checked_settings(options);
+  if (are_repeatable(layout.dtype, settings)) return std::nullopt;
+  return FieldKind{layout.dtype, layout.dims, settings_hash(options, settings.fills)};
 } catch (const UsageError&) {
   return std::nullopt;
 }

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include "codec/archive/archive_output.hpp"
 #include "codec/archive/archive_reader.hpp"
 #include "codec/field/field_source.hpp"
 #include "core/base/bytes.hpp"
 #include "core/field/sparse_list.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -25,9 +28,9 @@ enum class Point : std::uint8_t {
 
 bool is_whole(Point point) { return point != Point::of_base; }
 
-template <class T>
-std::vector<T> restored_values(Backends& backends, ArchiveReader& archive) {
-  std::vector<T> values(archive.header().plan.dims.count());
+template <class S>
+std::vector<S> restored_values(Backends& backends, ArchiveReader& archive) {
+  std::vector<S> values(archive.header().plan.dims.count());
   CallTimes times;
   restore_values(backends, archive, times, std::nullopt, std::as_writable_bytes(std::span(values)));
   return values;
@@ -62,14 +65,14 @@ FieldSettings lossless(FieldSettings settings) {
 }
 
 /// Grid of the coded values; empty if the bound differs between points.
-ValueGrid grid_for(const FieldSettings& settings) {
+ValueGrid grid_for(DType dtype, const FieldSettings& settings) {
   const bool has_grid = !settings.places.any() && settings.bound > 0 && settings.bound < no_bound &&
                         settings.frame.predictor.zfp.mode.kind == ZfpMode::Kind::accuracy;
-  return has_grid ? ValueGrid::of(value_bound(settings.asked(), {})) : ValueGrid{};
+  return has_grid ? ValueGrid::of(dtype, value_bound(settings.asked(), {})) : ValueGrid{};
 }
 
 /// Tightens the bound so that rounding to the nearest grid value restores the value.
-FieldSettings on_grid(const FieldSettings& settings) {
+FieldSettings on_grid(const ValueGrid& grid, const FieldSettings& settings) {
   constexpr double margin = 1 - 0x1p-8;  // for rounding
   FieldSettings kept = of_part(settings);
   switch (settings.mode) {
@@ -79,7 +82,7 @@ FieldSettings on_grid(const FieldSettings& settings) {
       kept.bound *= margin / 2;
       kept.share *= margin / 4;
       break;
-    default: kept.bound *= margin;
+    default: kept.bound = grid.step / 2 * margin;
   }
   return kept;
 }
@@ -98,10 +101,25 @@ std::vector<std::byte> assembled(Amendment amendment, Bytes base, Bytes exact, B
   return archive;
 }
 
-template <class T>
+/// How many of the largest values, by their bits, can mark holes: all integers, or the NaN.
+template <class S>
+constexpr std::uint64_t most_holes() {
+  if constexpr (std::is_integral_v<S>) {
+    return std::uint64_t{1} << (8 * sizeof(S));
+  } else if constexpr (std::is_floating_point_v<S>) {
+    return (std::uint64_t{1} << (std::numeric_limits<S>::digits - 1)) - 1;
+  } else {
+    return (std::uint64_t{1} << S::fraction_bits) - 1;
+  }
+}
+
+/// `S` is the type of stored values.
+template <class S>
 class Amender {
  public:
-  using Bits = BitsOf<T>;
+  using Bits = StoredBits<S>;
+  using Work = WorkOf<S>;
+  static constexpr bool is_integral = std::is_integral_v<S>;
 
   Amender(Backends& backends, const FieldSettings& settings, const FieldLayout& layout,
           Bytes values)
@@ -111,7 +129,7 @@ class Amender {
         bytes_(values),
         bound_(value_bound(settings.asked(), {})),
         values_(layout.dims.count()),
-        is_missing_(settings.fills) {
+        missing_(stored_fills(layout.dtype, settings.fills)) {
     std::memcpy(values_.data(), values.data(), values.size());
   }
 
@@ -155,7 +173,7 @@ class Amender {
     Kept kept;
     Bits first{};
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
-      if (points_[i] == Point::fresh || is_missing_(values_[i])) continue;
+      if (points_[i] == Point::fresh || is_missing(values_[i])) continue;
       if (kept.count++ == 0) first = bits(values_[i]);
       kept.is_constant = kept.is_constant && bits(values_[i]) == first;
     }
@@ -184,7 +202,7 @@ class Amender {
   void keep_values_of(Bytes archive) {
     MemorySource source(archive);
     ArchiveReader reader(source);
-    const std::vector<T> others = restored_values<T>(backends_, reader);
+    const std::vector<S> others = restored_values<S>(backends_, reader);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
       if (points_[i] == Point::fresh && bits(values_[i]) == bits(others[i])) {
         points_[i] = Point::as_was;
@@ -206,7 +224,7 @@ class Amender {
                            : archive;
     MemorySource base_source(base);
     ArchiveReader base_reader(base_source);
-    restored_ = restored_values<T>(backends_, base_reader);
+    restored_ = restored_values<S>(backends_, base_reader);
     points_.assign(values_.size(), Point::of_base);
     if (reader.amendment()) take_amended(reader);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
@@ -222,26 +240,27 @@ class Amender {
             }};
   }
 
-  /// Scatters the amendment's values over the field; holes elsewhere.
-  std::vector<T> spread(ArchiveReader& reader) {
-    const auto hole = std::bit_cast<T>(static_cast<Bits>(reader.amendment()->hole));
-    std::vector<T> values(values_.size());
-    std::fill(values.begin(), values.end(), hole);
-    amended_points(reader).put({}, {layout_.dims}, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
-
   void take_amended(ArchiveReader& reader) {
-    const auto hole = static_cast<Bits>(reader.amendment()->hole);
-    const std::vector<T> amended = spread(reader);
-    for (std::uint64_t i = 0; i < values_.size(); ++i) {
-      if (bits(amended[i]) == hole) continue;
-      restored_[i] = amended[i];
+    const AmendedPoints amended = amended_points(reader);
+    for_each_in_box(*reader.amendment(), [&](std::uint64_t of_box, std::uint64_t i) {
+      if (!amended.has(of_box)) return;
+      restored_[i] = value_at(amended, of_box);
       points_[i] = Point::as_was;
-    }
+    });
   }
 
-  static Bits bits(T value) { return std::bit_cast<Bits>(value); }
+  static S value_at(const AmendedPoints& amended, std::uint64_t of_box) {
+    S value;
+    std::memcpy(&value, amended.values().data() + of_box * sizeof value, sizeof value);
+    return value;
+  }
+
+  static Bits bits(S value) { return std::bit_cast<Bits>(value); }
+  static Work work(S value) { return converted_to<Work>(value); }
+  bool is_missing(S value) const { return missing_(work(value)); }
+  static S nearest(const ValueGrid& grid, S value) {
+    return converted_to<S>(grid.nearest(work(value)));
+  }
 
   /// A new archive with a list of inexactly restored points.
   std::vector<std::byte> anew(std::vector<FillWarning>& warnings) {
@@ -249,7 +268,7 @@ class Amender {
         compressed(backends_, settings_, layout_, bytes_, &warnings);
     MemorySource source(base);
     ArchiveReader reader(source);
-    const std::vector<T> back = restored_values<T>(backends_, reader);
+    const std::vector<S> back = restored_values<S>(backends_, reader);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
       const bool as_was = points_[i] != Point::fresh && bits(back[i]) != bits(values_[i]);
       points_[i] = as_was ? Point::as_was : Point::of_base;
@@ -267,7 +286,7 @@ class Amender {
 
   /// A placeholder when no point of the base is left.
   std::vector<std::byte> nothing() const {
-    const std::vector<T> zeros(values_.size());
+    const std::vector<S> zeros(values_.size());
     return compressed(backends_, of_part(settings_), layout_, std::as_bytes(std::span(zeros)));
   }
 
@@ -275,12 +294,13 @@ class Amender {
     Amendment amendment = of_hull();
     const auto points = static_cast<std::uint64_t>(std::ranges::count_if(points_, is_whole));
     if (points <= few_points) return assembled(amendment, base, listed(amendment), {});
-    amendment.grid = grid_for(settings_);
+    amendment.grid = grid_for(layout_.dtype, settings_);
     if (amendment.grid.kind == ValueGrid::Kind::none) {
       return with_inner(amendment, base, lossless(settings_), &warnings);
     }
     fill_holes(amendment);
-    std::vector<std::byte> made = with_inner(amendment, base, on_grid(settings_), &warnings);
+    std::vector<std::byte> made =
+        with_inner(amendment, base, on_grid(amendment.grid, settings_), &warnings);
     // The grid has changed, or the bound is near the rounding error.
     if (exact_ <= points / 8) return made;
     amendment.grid = {};
@@ -296,8 +316,8 @@ class Amender {
     for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
       if (is_whole(points_[i])) return;
       ++holes;
-      const bool is_on_grid = bits(amendment.grid.nearest(values_[i])) == bits(values_[i]);
-      are_on_grid = are_on_grid && is_on_grid && !is_missing_(values_[i]);
+      const bool is_on_grid = bits(nearest(amendment.grid, values_[i])) == bits(values_[i]);
+      are_on_grid = are_on_grid && is_on_grid && !is_missing(values_[i]);
     });
     if (!are_on_grid || holes > amendment.dims.count() / 4) return;
     for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
@@ -306,44 +326,67 @@ class Amender {
   }
 
   /// An amendment with an inner archive and a list of the points that it misses.
-  std::vector<std::byte> with_inner(Amendment amendment, Bytes base, const FieldSettings& settings,
+  std::vector<std::byte> with_inner(Amendment amendment, Bytes base, FieldSettings settings,
                                     std::vector<FillWarning>* warnings = nullptr) {
-    const std::vector<T> box = in_box(amendment);
+    leave_holes(amendment, settings);
+    const std::vector<S> box = in_box(amendment);
     const FieldLayout layout{layout_.dtype, amendment.dims};
     const std::vector<std::byte> inner =
         compressed(backends_, settings, layout, std::as_bytes(std::span(box)), warnings);
     const std::vector<std::byte> unlisted = assembled(amendment, base, {}, inner);
     MemorySource source(unlisted);
     ArchiveReader reader(source);
-    const std::vector<T> back = spread(reader);
+    const AmendedPoints back = amended_points(reader);
     const std::vector<std::byte> list = listed(amendment, &back);
     return list.empty() ? unlisted : assembled(amendment, base, list, inner);
   }
 
-  bool is_good(std::uint64_t i, T back) const {
-    const T value = values_[i];
-    if (points_[i] == Point::as_was || is_missing_(value)) return bits(back) == bits(value);
-    return bound_.holds(value, back) && !is_missing_(back) &&
-           on_same_sides(settings_.frame.isovalues, value, back);
+  /// Chooses the inner archive's value at points of the base, which it restores exactly: a NaN, or
+  /// a further fill value of integers. If all are in use, the amendment takes these points.
+  void leave_holes(Amendment& amendment, FieldSettings& settings) {
+    bool has_holes = false;
+    for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
+      has_holes = has_holes || !is_whole(points_[i]);
+    });
+    if (!has_holes) return;
+    constexpr std::size_t most_fills = IsoValues::max_count / 2;  // see work_rules()
+    const std::optional<Bits> hole = unused_bits(amendment);
+    if (!hole || (is_integral && settings.fills.count >= most_fills)) {
+      for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
+        if (!is_whole(points_[i])) points_[i] = Point::as_was;
+      });
+      return;
+    }
+    amendment.hole = *hole;
+    if (is_integral) settings.fills.add(converted_to<double>(std::bit_cast<S>(*hole)));
   }
 
-  std::vector<T> in_box(const Amendment& amendment) const {
-    const auto hole = std::bit_cast<T>(static_cast<Bits>(amendment.hole));
-    std::vector<T> box(amendment.dims.count());
+  bool is_good(std::uint64_t i, S back) const {
+    const S value = values_[i];
+    if (points_[i] == Point::as_was || is_missing(value)) return bits(back) == bits(value);
+    return bound_.holds(work(value), work(back)) && !is_missing(back) &&
+           on_same_sides(settings_.frame.isovalues, work(value), work(back));
+  }
+
+  std::vector<S> in_box(const Amendment& amendment) const {
+    const auto hole = std::bit_cast<S>(static_cast<Bits>(amendment.hole.value_or(0)));
+    std::vector<S> box(amendment.dims.count());
     for_each_in_box(amendment, [&](std::uint64_t of_box, std::uint64_t i) {
-      const bool stays = points_[i] != Point::fresh || is_missing_(values_[i]);
-      const T value = stays ? values_[i] : amendment.grid.nearest(values_[i]);
+      const bool stays = points_[i] != Point::fresh || is_missing(values_[i]);
+      const S value = stays ? values_[i] : nearest(amendment.grid, values_[i]);
       box[of_box] = is_whole(points_[i]) ? value : hole;
     });
     return box;
   }
 
-  /// Exact values of the amendment's points, or of those that differ in `back`.
-  std::vector<std::byte> listed(const Amendment& amendment, const std::vector<T>* back = nullptr) {
+  /// Exact values of the amendment's points, or of those that `back` restores otherwise.
+  std::vector<std::byte> listed(const Amendment& amendment, const AmendedPoints* back = nullptr) {
     std::vector<SparseEntry> entries;
     for_each_in_box(amendment, [&](std::uint64_t of_box, std::uint64_t i) {
-      if (!is_whole(points_[i]) || (back != nullptr && is_good(i, (*back)[i]))) return;
-      entries.push_back({of_box, bits(values_[i])});
+      if (!is_whole(points_[i])) return;
+      const bool is_restored =
+          back != nullptr && back->has(of_box) && is_good(i, value_at(*back, of_box));
+      if (!is_restored) entries.push_back({of_box, bits(values_[i])});
     });
     exact_ = entries.size();
     return SparseList::encode(entries, amendment.dims.count());
@@ -379,16 +422,22 @@ class Amender {
       extents.at(axis) = amendment.box.end.at(axis) - amendment.box.first.at(axis);
     }
     amendment.dims = Dims::make(std::span(extents).first(rank)).value();
-    amendment.hole = unused_bits();
     return amendment;
   }
 
-  /// NaN bits that the field does not use.
-  std::uint64_t unused_bits() const {
-    Bits hole = bits(std::numeric_limits<T>::quiet_NaN()) + 0xC521;
-    const auto is_hole = [&](T value) { return bits(value) == hole; };
-    while (std::ranges::any_of(values_, is_hole)) ++hole;
-    return hole;
+  /// Bits of a NaN, or of an integer, that the box does not use.
+  std::optional<Bits> unused_bits(const Amendment& amendment) const {
+    constexpr auto all = static_cast<Bits>(~Bits{0});
+    constexpr auto highest = std::is_unsigned_v<S> ? all : static_cast<Bits>(all >> 1);
+    constexpr std::uint64_t most = std::uint64_t{1} << 16;
+    std::vector<bool> is_used(std::min(most, most_holes<S>()));
+    for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
+      const auto below = static_cast<Bits>(highest - bits(values_[i]));
+      if (is_whole(points_[i]) && below < is_used.size()) is_used[below] = true;
+    });
+    const auto unused = std::ranges::find(is_used, false);
+    if (unused == is_used.end()) return std::nullopt;
+    return static_cast<Bits>(highest - static_cast<Bits>(unused - is_used.begin()));
   }
 
   Backends& backends_;
@@ -396,20 +445,31 @@ class Amender {
   FieldLayout layout_;
   Bytes bytes_;
   ValueBound bound_;
-  std::vector<T> values_;
-  MissingTest<T> is_missing_;
-  std::vector<T> restored_;
+  std::vector<S> values_;
+  MissingTest<Work> missing_;
+  std::vector<S> restored_;
   std::vector<Point> points_;
   std::uint64_t exact_ = 0;  ///< entries of the last list
 };
 
 }  // namespace
 
+bool are_repeatable(DType dtype, const FieldSettings& settings) {
+  const ValueBound bound = stored_bound(dtype, value_bound(settings.asked(), {}));
+  return is_wide_integer(dtype) || (!bound.goes_with_values() && bound.bound == 0);
+}
+
 std::optional<AmendedField> amend_field(Backends& backends, const FieldSettings& settings,
                                         const FieldLayout& layout, Bytes values,
                                         std::span<const Bytes> archives) {
-  return with_type_of(layout.dtype, [&]<class T>(T /*type*/) {
-    return Amender<T>(backends, settings, layout, values).amend(archives);
+  using Result = std::optional<AmendedField>;
+  return with_stored_type_of(layout.dtype, [&](auto zero) -> Result {
+    using S = decltype(zero);
+    if constexpr (std::is_integral_v<S> && sizeof(S) == 8) {
+      throw InternalError("64-bit integers are not amended");
+    } else {
+      return Amender<S>(backends, settings, layout, values).amend(archives);
+    }
   });
 }
 

@@ -26,6 +26,10 @@ class AmendedPoints {
   void put(const std::array<std::uint64_t, Dims::max_rank>& origin, const Selection& selection,
            MutableBytes values) const;
 
+  /// Whether a point of the box has a value of its own, in values().
+  bool has(std::uint64_t point) const { return is_amended_[point] != 0; }
+  Bytes values() const { return values_.view(); }
+
  private:
   void restore_inner(Bytes archive, const Restore& restore);
   void put_exact(Bytes list);
@@ -33,7 +37,8 @@ class AmendedPoints {
   Amendment amendment_;
   Dims field_;
   DType dtype_;
-  Buffer values_;  ///< of the box; holes where the base applies
+  Buffer values_;                         ///< of the box
+  std::vector<std::uint8_t> is_amended_;  ///< 0 where the base applies
 };
 
 struct AmendedField {
@@ -41,11 +46,15 @@ struct AmendedField {
   std::vector<FillWarning> warnings = {};
 };
 
-/// Compresses a field that shares points with one of `archives`, of equal shape and settings.
-/// Shared points keep their bits; the bound of others must not depend on the range. Amends the
-/// archive with most shared points, or returns it unchanged; nullopt if only missing points are
-/// shared. Adds at most most_amendment_bytes to a plain archive's size. Throws as compress_field()
-/// and restore_field().
+/// Whether restored values that are compressed again come back bit for bit: without loss, and those
+/// of 64-bit integers, which are multiples of a step.
+bool are_repeatable(DType dtype, const FieldSettings& settings);
+
+/// Compresses a field that shares points with one of `archives`, of equal shape and settings, and
+/// not repeatable. Shared points keep their bits; the bound of others must not depend on the range.
+/// Amends the archive with most shared points, or returns it unchanged; nullopt if only missing
+/// points are shared. Adds at most most_amendment_bytes to a plain archive's size. Throws as
+/// compress_field() and restore_field().
 std::optional<AmendedField> amend_field(Backends& backends, const FieldSettings& settings,
                                         const FieldLayout& layout, Bytes values,
                                         std::span<const Bytes> archives);

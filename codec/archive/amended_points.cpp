@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 
 #include "codec/archive/amend.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/base/error.hpp"
-#include "core/field/mask.hpp"
 #include "core/field/sparse_list.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -19,28 +20,14 @@ std::span<T> values_of(MutableBytes bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// Rounds present values to the grid.
-template <class T>
-void move_to_grid(const ValueGrid& grid, const FillValues& fills, std::span<T> values) {
-  if (grid.kind == ValueGrid::Kind::none) return;
-  if (fills.count == 0) return grid.move(values);
-  const MissingTest<T> is_missing(fills);
-  for (T& value : values) {
-    if (!is_missing(value)) value = grid.nearest(value);
-  }
-}
-
 template <class B>
-void overlay(std::span<const B> from, std::uint64_t step, B hole, B* to) {
+void overlay(std::span<const B> from, const std::uint8_t* is_amended, std::uint64_t step, B* to) {
   if (step == 1) {
-    for (const B bits : from) {
-      *to = bits == hole ? *to : bits;
-      ++to;
-    }
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = is_amended[i] != 0 ? from[i] : to[i];
     return;
   }
-  for (std::uint64_t i = 0; i < from.size(); i += step, ++to) {
-    if (from[i] != hole) *to = from[i];
+  for (std::size_t i = 0; i < from.size(); i += step, ++to) {
+    if (is_amended[i] != 0) *to = from[i];
   }
 }
 
@@ -69,20 +56,15 @@ AmendedPoints::AmendedPoints(ArchiveReader& archive, std::optional<ByteCount> li
       field_(archive.header().plan.dims),
       dtype_(archive.header().dtype) {
   const AmendmentParts parts = archive.read_amendment();
-  const ByteCount size = amendment_.dims.count() * size_of(dtype_);
+  const std::uint64_t points = amendment_.dims.count();
+  const ByteCount size = points * (size_of(dtype_) + sizeof is_amended_.front());
   if (limit && size > *limit) {
     throw ArchiveError(
         fmt::format("the amendment needs {} bytes to restore; the limit is {}", size, *limit));
   }
-  values_.resize(size);
-  if (!parts.inner.empty()) {
-    restore_inner(parts.inner, restore);
-  } else {
-    with_type_of(dtype_, [&]<class T>(T /*type*/) {
-      std::ranges::fill(values_of<BitsOf<T>>(values_.view()),
-                        static_cast<BitsOf<T>>(amendment_.hole));
-    });
-  }
+  values_.resize(points * size_of(dtype_));
+  is_amended_.resize(points);
+  if (!parts.inner.empty()) restore_inner(parts.inner, restore);
   if (!parts.exact.empty()) put_exact(parts.exact);
 }
 
@@ -94,8 +76,13 @@ void AmendedPoints::restore_inner(Bytes archive, const Restore& restore) {
     throw ArchiveError("the amendment's archive does not match its box");
   }
   restore(inner, values_.view());
-  with_type_of(dtype_, [&]<class T>(T /*type*/) {
-    move_to_grid(amendment_.grid, inner.header().fills, values_of<T>(values_.view()));
+  with_stored_type_of(dtype_, [&](auto zero) {
+    using S = decltype(zero);
+    const auto values = values_of<S>(values_.view());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      is_amended_[i] = std::bit_cast<StoredBits<S>>(values[i]) == amendment_.hole ? 0 : 1;
+    }
+    amendment_.grid.move(values, stored_fills(dtype_, inner.header().fills));
   });
 }
 
@@ -104,6 +91,7 @@ void AmendedPoints::put_exact(Bytes list) {
   for (const SparseEntry& entry : exact.entries()) {
     std::memcpy(values_.view().data() + entry.point * size_of(dtype_), &entry.value,
                 size_of(dtype_));
+    is_amended_[entry.point] = 1;
   }
 }
 
@@ -129,10 +117,10 @@ void AmendedPoints::put(const std::array<std::uint64_t, Dims::max_rank>& origin,
     }
     const std::uint64_t step = selection.step.at(last);
     const std::uint64_t width = (overlaps.at(last).end - overlaps.at(last).begin - 1) * step + 1;
-    with_type_of(dtype_, [&]<class T>(T /*type*/) {
-      using B = BitsOf<T>;
-      overlay<B>(values_of<const B>(values_.view()).subspan(from, width), step,
-                 static_cast<B>(amendment_.hole), values_of<B>(values).data() + to);
+    with_word_of(dtype_, [&](auto zero) {
+      using B = decltype(zero);
+      overlay<B>(values_of<const B>(values_.view()).subspan(from, width), is_amended_.data() + from,
+                 step, values_of<B>(values).data() + to);
     });
     std::size_t axis = last;
     while (axis-- > 0) {

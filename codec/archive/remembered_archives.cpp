@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <span>
+
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -54,12 +57,9 @@ std::vector<bool> agreement(Bytes one, Bytes other, ByteCount size) {
 
 std::vector<bool> presence(const FieldKind& kind, const FillValues& fills, Bytes sample) {
   std::vector<bool> is_there(sample.size() / size_of(kind.dtype));
-  with_type_of(kind.dtype, [&]<class T>(T value) {
-    const MissingTest<T> is_missing(fills);
-    for (std::size_t i = 0; i < is_there.size(); ++i) {
-      std::memcpy(&value, sample.data() + i * sizeof(T), sizeof(T));
-      is_there[i] = !is_missing(value);
-    }
+  with_work_values(kind.dtype, sample, [&]<class T>(std::span<const T> values) {
+    const MissingTest<T> is_missing(stored_fills(kind.dtype, fills));
+    for (std::size_t i = 0; i < is_there.size(); ++i) is_there[i] = !is_missing(values[i]);
   });
   return is_there;
 }

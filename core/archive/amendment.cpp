@@ -74,7 +74,8 @@ std::vector<std::byte> write_amended_header(const Amendment& amendment) {
     body.varint(amendment.dims[axis]);
   }
   write_grid(amendment.grid, body);
-  body.put(amendment.hole);
+  body.put(static_cast<std::uint8_t>(amendment.hole ? 1 : 0));
+  if (amendment.hole) body.put(*amendment.hole);
   body.varint(amendment.exact_bytes);
   body.put(amendment.exact_hash);
   body.varint(amendment.inner_bytes);
@@ -88,7 +89,9 @@ std::optional<Amendment> read_amended_header(Bytes bytes) {
   amendment.base_bytes = read_size(in);
   read_box(in, amendment);
   amendment.grid = read_grid(in);
-  amendment.hole = in.get<std::uint64_t>();
+  const auto holes = in.get<std::uint8_t>();
+  if (holes > 1) throw ArchiveError("the amendment's holes are unknown");
+  if (holes == 1) amendment.hole = in.get<std::uint64_t>();
   amendment.exact_bytes = read_size(in);
   amendment.exact_hash = in.get<std::uint64_t>();
   amendment.inner_bytes = read_size(in);
@@ -97,7 +100,7 @@ std::optional<Amendment> read_amended_header(Bytes bytes) {
 }
 
 void check_amendment(const Amendment& amendment, const ArchiveHeader& base) {
-  if (is_cast(base.dtype)) {
+  if (is_wide_integer(base.dtype)) {
     throw ArchiveError("an amended archive has values of " + std::string(name_of(base.dtype)));
   }
   const Dims& dims = base.plan.dims;

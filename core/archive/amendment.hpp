@@ -15,10 +15,10 @@ namespace cuszi {
 /// archive (the *inner* one) of a box of changed points.
 struct Amendment {
   ByteCount base_bytes = 0;
-  Dims dims;               ///< of the box
-  Box box;                 ///< in the base's field
-  ValueGrid grid;          ///< of the inner archive's values
-  std::uint64_t hole = 0;  ///< bits of inner values where the base's value holds
+  Dims dims;                          ///< of the box
+  Box box;                            ///< in the base's field
+  ValueGrid grid;                     ///< of the inner archive's values
+  std::optional<std::uint64_t> hole;  ///< bits of inner values where the base's value holds
   ByteCount exact_bytes = 0;
   std::uint64_t exact_hash = 0;
   ByteCount inner_bytes = 0;  ///< 0 if only exact values changed

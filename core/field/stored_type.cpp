@@ -23,26 +23,12 @@ std::span<S> as_values(std::span<V> bytes) {
   return {reinterpret_cast<S*>(bytes.data()), bytes.size() / sizeof(S)};
 }
 
-/// The nearest value of type `S`.
-template <class S, class W>
-S nearest(W value) {
-  if constexpr (!std::is_arithmetic_v<W>) {
-    return nearest<S>(value.value());
-  } else if constexpr (std::is_floating_point_v<S>) {
-    return static_cast<S>(value);
-  } else if constexpr (std::is_integral_v<S>) {
-    return nearest_in_range<S>(value);
-  } else {
-    return S::nearest(static_cast<float>(value));
-  }
-}
-
 template <class From, class To>
 void convert(std::span<const From> from, std::span<To> to, const ForEach& for_each) {
   constexpr std::size_t piece = std::size_t{1} << 16;
   for_each(ceil_div(from.size(), piece), [&](std::size_t part) {
     const std::size_t end = std::min(from.size(), (part + 1) * piece);
-    for (std::size_t i = part * piece; i < end; ++i) to[i] = nearest<To>(from[i]);
+    for (std::size_t i = part * piece; i < end; ++i) to[i] = converted_to<To>(from[i]);
   });
 }
 
@@ -149,7 +135,7 @@ void add_halfway(DType stored, double value, IsoValues& isovalues) {
     using S = decltype(zero);
     if constexpr (!std::is_floating_point_v<S> && sizeof(S) < 8) {
       using L = OrderedValues<S>;
-      const std::int64_t number = L::number(nearest<S>(value));
+      const std::int64_t number = L::number(converted_to<S>(value));
       if (number > L::least()) isovalues.add(L::between(number - 1));
       if (number < L::most()) isovalues.add(L::between(number));
     }
@@ -211,9 +197,9 @@ double nearest_stored(DType stored, double value) {
       if constexpr (sizeof(S) == 8)
         return value;
       else
-        return static_cast<double>(nearest<S>(value));
+        return static_cast<double>(converted_to<S>(value));
     } else {
-      return nearest<S>(value).value();
+      return converted_to<S>(value).value();
     }
   });
 }
@@ -232,13 +218,18 @@ bool is_stored_value(DType stored, double value) {
   });
 }
 
+FillValues stored_fills(DType stored, FillValues fills) {
+  for (std::size_t i = 0; i < fills.count; ++i) {
+    fills.values.at(i) = nearest_stored(stored, fills.values.at(i));
+  }
+  return fills;
+}
+
 ValueRules work_rules(DType stored, const ValueRules& rules) {
   if (!is_cast(stored) || !rules.any()) return rules;
-  ValueRules work{rules.fills, {}};
+  ValueRules work{stored_fills(stored, rules.fills), {}};
   for (std::size_t i = 0; i < rules.fills.count; ++i) {
-    double& fill = work.fills.values.at(i);
-    fill = nearest_stored(stored, fill);
-    add_halfway(stored, fill, work.isovalues);
+    add_halfway(stored, work.fills.values.at(i), work.isovalues);
   }
   for (std::size_t i = 0; i < rules.isovalues.count; ++i) {
     add_halfway(stored, rules.isovalues.values.at(i), work.isovalues);

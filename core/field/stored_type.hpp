@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/dtype.hpp"
@@ -86,6 +87,29 @@ I nearest_in_range(W value) {
   return static_cast<I>((limited + rounding) - rounding);
 }
 
+/// The nearest value of type `To`, which is in the range of integers and finite for halves.
+template <class To, class From>
+To converted_to(From value) {
+  if constexpr (!std::is_arithmetic_v<From>) {
+    return converted_to<To>(value.value());
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return static_cast<To>(value);
+  } else if constexpr (std::is_integral_v<To>) {
+    return nearest_in_range<To>(value);
+  } else {
+    return To::nearest(static_cast<float>(value));
+  }
+}
+
+/// The work type of values of type `S`.
+template <class S>
+using WorkOf = std::conditional_t<(sizeof(S) <= 2 || std::is_same_v<S, float>), float, double>;
+
+/// The bits of a value of type `S`.
+template <class S>
+using StoredBits = std::conditional_t<sizeof(S) == 1, std::uint8_t,
+                                      std::conditional_t<sizeof(S) == 2, std::uint16_t, BitsOf<S>>>;
+
 /// Calls `f` with a zero of the C++ type of `dtype`.
 template <class F>
 decltype(auto) with_stored_type_of(DType dtype, F&& f) {
@@ -149,6 +173,9 @@ double nearest_stored(DType stored, double value);
 /// Whether `value` is one of the type's, after rounding if the type has fractions.
 bool is_stored_value(DType stored, double value);
 
+/// The fill values, rounded to the type.
+FillValues stored_fills(DType stored, FillValues fills);
+
 /// Rules for work values whose roundings then keep `rules`: halfway values around each fill value
 /// and isovalue are isovalues. Throws UsageError for too many.
 ValueRules work_rules(DType stored, const ValueRules& rules);
@@ -172,8 +199,8 @@ inline double bound_of_local(DType stored, double work) {
 
 /// Moves each 64-bit integer to the nearest multiple of 2 x floor(bound) + 1, which is within the
 /// bound, unless that is beyond the type's range or a fill value. Fill values stay. Returns the odd
-/// number. A fill value stands for all integers that round to it: the usual ones of these types have
-/// no exact double.
+/// number. A fill value stands for all integers that round to it: the usual ones of these types
+/// have no exact double.
 std::uint64_t quantise_wide(DType stored, double bound, const FillValues& fills,
                             MutableBytes values);
 

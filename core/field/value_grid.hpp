@@ -1,12 +1,14 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 
-#include "core/base/dtype.hpp"
 #include "core/field/bound.hpp"
+#include "core/field/mask.hpp"
+#include "core/field/stored_type.hpp"
 
 namespace cuszi {
 
@@ -23,28 +25,38 @@ struct ValueGrid {
   double step = 0;       ///< of `even`
   ValueBound bound = 0;  ///< of `binary`; limits half a step
 
-  /// The widest grid with a value within the bound of any value, up to rounding.
-  static ValueGrid of(const ValueBound& bound) {
+  /// A wide grid with a value of the type within the bound of any value, up to rounding. Multiples
+  /// of odd integers and of powers of two are integers and halves.
+  static ValueGrid of(DType dtype, const ValueBound& bound) {
     if (bound.goes_with_values()) return {Kind::binary, 0, bound};
-    const double step = 2 * bound.bound;
+    double step = 2 * bound.bound;
+    if (is_integer(dtype)) {
+      step = 2 * std::floor(bound.bound) + 1;
+    } else if (is_cast(dtype)) {
+      step = power_below(step);
+    }
     const bool is_usable = step > 0 && step <= std::numeric_limits<double>::max();
     return is_usable ? ValueGrid{Kind::even, step, 0} : ValueGrid{};
   }
 
-  /// Values that are not finite, or too large for the grid, are unchanged.
+  /// Of a work value. Values that are not finite, or too large for the grid, are unchanged.
   template <class T>
   T nearest(T value) const {
     const double width = step_at(magnitude_of(static_cast<double>(value)));
     return nearest(value, width, 1 / width);
   }
 
-  template <class T>
-  void move(std::span<T> values) const {
-    if (kind == Kind::even) {
-      const double per_step = 1 / step;
-      for (T& value : values) value = nearest(value, step, per_step);
-    } else {
-      for (T& value : values) value = nearest(value);
+  /// Moves stored values to the grid, fill values excepted.
+  template <class S>
+  void move(std::span<S> values, const FillValues& fills) const {
+    if (kind == Kind::none) return;
+    using Work = WorkOf<S>;
+    const MissingTest<Work> missing(fills);
+    const double per_step = 1 / step;
+    for (S& value : values) {
+      const auto work = converted_to<Work>(value);
+      if (missing.is_fill(work)) continue;
+      value = converted_to<S>(kind == Kind::even ? nearest(work, step, per_step) : nearest(work));
     }
   }
 

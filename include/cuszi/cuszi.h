@@ -205,8 +205,8 @@ typedef struct cuszi_options {
   uint32_t region_count;
   int32_t remember; /* keeps restored archives in this process, the last 1024 and 64 MiB: a field
                        compressed with the same options keeps, bit for bit, the points that match
-                       one. For callers that rewrite whole chunks. No effect with CUSZI_REL, targets,
-                       bound_field and types other than f32 and f64 */
+                       one. For callers that rewrite whole chunks. No effect with CUSZI_REL, targets
+                       and bound_field */
   const float* bound_field; /* bounds outside regions, in raster order; the smaller of these and
                                `bound` applies */
   uint64_t bound_count;     /* length of bound_field */

@@ -35,7 +35,7 @@ def _read_member(reader):
     assert reader.u16() == 1
     body = Reader(_hashed(reader, reader.u16()))
     if _features(body) == ["amended"]:
-        return amended.read(body, reader, decode, _header_of)
+        return amended.read(body, reader, decode, _header_of, _rounded)
     header = _read_header(body)
     values, sizes = [], []
     for number in range(header.frames):

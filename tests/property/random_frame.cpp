@@ -6,9 +6,11 @@
 #include <iomanip>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "codec/settings/presets.hpp"
 #include "core/field/bound.hpp"
+#include "core/field/stored_type.hpp"
 #include "tests/support/local_bounds.hpp"
 
 namespace cuszi::test {
@@ -216,19 +218,57 @@ void add_spikes(std::span<T> values, Random& random) {
   }
 }
 
+template <class T>
+void shape(const RandomFrame& frame, std::span<T> values) {
+  Random random(frame.seed);
+  if (frame.only) std::fill(values.begin(), values.end(), static_cast<T>(*frame.only));
+  if (frame.signed_zeros) change_signs_of_zeros<T>(values, random);
+  if (frame.spikes) add_spikes<T>(values, random);
+  if (frame.offset != 0 || frame.amplitude != 1) stretch<T>(values, frame.amplitude, frame.offset);
+  punch<T>(values, frame.holes, frame.task.fills, random);
+}
+
+/// The nearest value of the type; some integers that doubles do not hold.
+template <class S>
+S stored_value(double value, Random& random) {
+  if constexpr (std::is_integral_v<S> && sizeof(S) == 8) {
+    const double whole = std::rint(value);
+    using Limits = std::numeric_limits<S>;
+    if (!(whole < static_cast<double>(Limits::max()))) return Limits::max();
+    if (whole < static_cast<double>(Limits::min())) return Limits::min();
+    const auto exact = static_cast<S>(whole);
+    return random.one_in(3) ? exact ^ static_cast<S>(random.below(1024)) : exact;
+  } else {
+    return converted_to<S>(value);
+  }
+}
+
+std::vector<std::byte> as_stored(DType dtype, std::span<const double> values, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
+  with_stored_type_of(dtype, [&](auto zero) {
+    using S = decltype(zero);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const S value = stored_value<S>(values[i], random);
+      std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+    }
+  });
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<std::byte> RandomFrame::values() const {
-  std::vector<std::byte> bytes = make_field(kind, task.shape.dims, task.shape.dtype, seed);
-  Random random(seed);
-  with_type_of(task.shape.dtype, [&](auto zero) {
+  const DType dtype = task.shape.dtype;
+  if (is_cast(dtype)) {
+    std::vector<double> values = make_values<double>(kind, task.shape.dims, seed);
+    shape(*this, std::span(values));
+    return as_stored(dtype, values, seed);
+  }
+  std::vector<std::byte> bytes = make_field(kind, task.shape.dims, dtype, seed);
+  with_type_of(dtype, [&](auto zero) {
     using T = decltype(zero);
-    const std::span values(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
-    if (only) std::fill(values.begin(), values.end(), static_cast<T>(*only));
-    if (signed_zeros) change_signs_of_zeros<T>(values, random);
-    if (spikes) add_spikes<T>(values, random);
-    if (offset != 0 || amplitude != 1) stretch<T>(values, amplitude, offset);
-    punch<T>(values, holes, task.fills, random);
+    shape(*this, std::span(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)));
   });
   return bytes;
 }
@@ -308,6 +348,40 @@ RandomFrame frame_of_predictor(Random& random, std::uint64_t min_points, std::ui
   return frame;
 }
 
+/// Spreads values, and what is asked of them, over a part of the type's range.
+void stretch_over_type(RandomFrame& frame, Random& random) {
+  FrameTask& task = frame.task;
+  const DType dtype = task.shape.dtype;
+  const double most = is_integer(dtype) ? std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype))) : 1;
+  frame.amplitude = most * std::pow(2, -random.uniform() * 12);
+  if (random.one_in(2)) frame.offset = most * random.uniform() / 2;
+  const bool is_share = task.mode == ErrorMode::relative || task.mode == ErrorMode::pointwise;
+  if (random.one_in(2) && !is_share && task.bound != 0 && task.bound != no_bound) {
+    task.bound = std::pow(2, -10 * random.uniform());
+  }
+  if (!is_share && task.bound != no_bound) task.bound *= frame.amplitude;
+  for (BoundRegion& region : task.places.regions) region.bound *= frame.amplitude;
+  if (frame.bounds) {
+    std::vector<float> bounds = *frame.bounds;
+    for (float& bound : bounds) bound *= static_cast<float>(frame.amplitude);
+    frame.bounds = std::make_shared<const std::vector<float>>(std::move(bounds));
+    task.places.field.bounds = *frame.bounds;
+  }
+  const FillValues fills = std::exchange(task.fills, {});
+  for (std::size_t i = 0; i < fills.count; ++i) {
+    const double fill = nearest_stored(dtype, fills.values.at(i));
+    if (is_stored_value(dtype, fill)) task.fills.add(fill);
+  }
+  IsoValues& isovalues = task.config.isovalues;
+  for (std::size_t i = 0; i < isovalues.count; ++i) {
+    isovalues.values.at(i) = frame.offset + frame.amplitude * isovalues.values.at(i);
+  }
+  if (!is_wide_integer(dtype)) return;
+  task.mode = ErrorMode::absolute;
+  task.places = {};
+  isovalues = {};
+}
+
 }  // namespace
 
 RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
@@ -316,6 +390,14 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
 
 RandomFrame random_cells_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points) {
   return frame_of_predictor(random, min_points, max_points, PredictorId::cells);
+}
+
+RandomFrame random_frame_of_any_type(Random& random, std::uint64_t min_points,
+                                     std::uint64_t max_points) {
+  RandomFrame frame = random_frame(random, min_points, max_points);
+  frame.task.shape.dtype = static_cast<DType>(random.below(dtype_table.size()));
+  if (is_cast(frame.task.shape.dtype)) stretch_over_type(frame, random);
+  return frame;
 }
 
 RandomFrame random_offset_frame(Random& random, std::uint64_t min_points,

@@ -42,6 +42,10 @@ RandomFrame random_frame(Random& random, std::uint64_t min_points, std::uint64_t
 /// A random_frame() whose predictor is `cells`.
 RandomFrame random_cells_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);
 
+/// A random_frame() of any type.
+RandomFrame random_frame_of_any_type(Random& random, std::uint64_t min_points,
+                                     std::uint64_t max_points);
+
 /// A field, mostly f64, of `min_points` to `max_points` points that varies around an offset, under
 /// any preset and a bound of 1 to 2^-50 of its values.
 RandomFrame random_offset_frame(Random& random, std::uint64_t min_points, std::uint64_t max_points);

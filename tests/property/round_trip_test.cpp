@@ -1,4 +1,5 @@
 #include <array>
+#include <iostream>
 
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "tests/property/random_frame.hpp"
@@ -71,6 +72,18 @@ TEST_CASE("100 000 fields around an offset keep their promises", "[.thorough]") 
 
 TEST_CASE("a million fields of cells keep their promises", "[.thorough]") {
   check_random_frames(6, 1'000'000, 1, 600, random_cells_frame);
+}
+
+TEST_CASE("any field of any type with any parameters keeps its promises") {
+  const Coverage coverage = check_random_frames(7, 2000, 1, 3000, random_frame_of_any_type);
+  CHECK(coverage.kinds[static_cast<std::size_t>(FrameKind::coded)] > 300 / share_of_frames);
+}
+
+TEST_CASE("a million fields of any type keep their promises", "[.thorough]") {
+  for (std::uint64_t seed = 80; seed < 100; ++seed) {
+    check_random_frames(seed, 50'000, 1, 600, random_frame_of_any_type);
+    std::cout << "seed " << seed << ": 50000 fields of any type\n" << std::flush;
+  }
 }
 
 TEST_CASE("fields of several blocks of every list and coder task keep their promises") {

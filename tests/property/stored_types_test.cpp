@@ -120,4 +120,33 @@ TEST_CASE("local bounds hold in the stored type") {
   }
 }
 
+TEST_CASE("points of regions of bound 0 keep their bits in every type") {
+  const auto backend = cpu::make_backend();
+  Random random(54);
+  for (int i = 0; i < 400 / share_of_frames; ++i) {
+    FrameTask task =
+        random_task(random, random.pick(cast_types),
+                    random.one_in(2) ? ratio_preset : balanced_preset, ErrorMode::absolute);
+    task.config.predictor.automatic = false;
+    std::vector<std::byte> values = random_values(random, task.shape);
+    if (random.one_in(3)) add_strange_halves(random, task.shape, values);
+    const Dims& dims = task.shape.dims;
+    for (std::uint64_t more = random.below(3); more != 0; --more) {
+      task.places.regions.push_back(random_region(dims, task.bound, random));
+    }
+    BoundRegion exact = random_region(dims, task.bound, random);
+    exact.bound = 0;
+    task.places.regions.push_back(exact);
+    INFO(i << ' ' << name_of(task.shape.dtype) << ' ' << dims.to_string() << " bound " << task.bound
+           << " predictor " << name_of(task.config.predictor.id));
+    const CompressedFrame frame = check_frame_twice(*backend, task, values);
+    const auto restored = restore(*backend, task.shape, frame.bytes);
+    const ByteCount size = size_of(task.shape.dtype);
+    for_each_point(
+        Selection{dims, exact.box.first, {1, 1, 1, 1}, exact.box.end}, [&](std::uint64_t point) {
+          REQUIRE(std::memcmp(&values[point * size], &restored[point * size], size) == 0);
+        });
+  }
+}
+
 }  // namespace cuszi::test

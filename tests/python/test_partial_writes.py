@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import h5py
+import ml_dtypes
 import numpy as np
 import zarr
 
@@ -22,6 +23,8 @@ from support import run_in_threads, waves
 
 NUMBERS = itertools.count()
 PRESETS = ("ratio", "fast", "cuszi", "cusz", "zfp")
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)  # of no type of Zarr's or HDF5's
+OTHER_TYPES = tuple(map(np.dtype, ("f2", BFLOAT16, "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")))
 
 
 class Zarr3:
@@ -97,11 +100,17 @@ class Hdf5:
 DOORS = (Zarr3, Zarr2, Numcodec, Hdf5)
 
 
+def exact(value):
+    return Fraction(int(value)) if value.dtype.kind in "iu" else Fraction(float(value))
+
+
 def errors_over(originals, restored, asked):
     """Points whose error is over the bound, in exact arithmetic."""
     with np.errstate(all="ignore"):
-        error = abs(originals.astype(np.longdouble) - restored.astype(np.longdouble))
-        share = abs(originals.astype(np.longdouble)) * np.longdouble(asked.get("pw", asked.get("pw_rel", 0)))
+        was, now = (np.asarray(a, "f4" if a.dtype == BFLOAT16 else None).astype(np.longdouble)
+                    for a in (originals, restored))
+        error = abs(was - now)
+        share = abs(was) * np.longdouble(asked.get("pw", asked.get("pw_rel", 0)))
     names = {"abs": lambda e, a, s: e <= a, "pw_rel": lambda e, a, s: e <= s,
              "abs_or_pw_rel": lambda e, a, s: e <= a or e <= s, "abs_and_pw_rel": lambda e, a, s: e <= a and e <= s}
     mode, = set(names) & set(asked)
@@ -119,9 +128,8 @@ def errors_over(originals, restored, asked):
         if not np.isfinite(other):
             over.append(tuple(at))
             continue
-        exact = abs(Fraction(float(one)) - Fraction(float(other)))
-        of_value = abs(Fraction(float(one))) * Fraction(asked.get("pw", asked.get("pw_rel", 0)))
-        if not names[mode](exact, Fraction(asked[mode]), of_value):
+        of_value = abs(exact(one)) * Fraction(asked.get("pw", asked.get("pw_rel", 0)))
+        if not names[mode](abs(exact(one) - exact(other)), Fraction(asked[mode]), of_value):
             over.append(tuple(at))
     return over
 
@@ -130,15 +138,24 @@ def bits_of(values):
     return values.view(f"u{values.dtype.itemsize}")
 
 
+def as_type(values, dtype):
+    """The nearest values of the type, in its range."""
+    if dtype.kind not in "iu":
+        return values.astype(dtype)
+    limits = np.iinfo(dtype)
+    end = -np.nextafter(-float(limits.max), 0) if dtype.itemsize == 8 else limits.max
+    return np.clip(np.nan_to_num(values), limits.min, end).astype(dtype)
+
+
 class Sequence:
     """A random sequence of writes to one chunk."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, types=("f4", "f8")):
         random = self.random = np.random.default_rng(seed)
         rank = int(random.integers(1, 5))
         side = {1: 2000, 2: 48, 3: 14, 4: 7}[rank]
         self.shape = tuple(int(n) for n in random.integers(2, side, rank, endpoint=True))
-        self.dtype = np.dtype(random.choice(["f4", "f8"]))
+        self.dtype = np.dtype(types[random.integers(len(types))])
         self.preset = str(random.choice(PRESETS))
         self.door = DOORS[random.integers(len(DOORS))]
         self.asked = {"abs": float(10.0 ** random.integers(-6, 0))}
@@ -149,21 +166,41 @@ class Sequence:
         self.fill = -999.0 if random.random() < 0.2 else None
         self.scale = float(10.0 ** random.integers(-2, 4))
         self.noise = float(random.choice([0, 1e-3, 1]))
+        if self.dtype.itemsize <= 2:
+            self.scale = min(self.scale, 100)
+            self.fill = self.fill and -512
+        if self.dtype == BFLOAT16:
+            self.door = Numcodec
+        if self.dtype.kind in "iu":
+            self.spread_over_integers()
+
+    def spread_over_integers(self):
+        random, most = self.random, np.iinfo(self.dtype).max
+        self.scale = int(most ** random.uniform(0.5, 1))
+        self.fill = self.fill and int(most) >> 11 << 11  # a double
+        if self.dtype.itemsize == 8:
+            self.asked = {"abs": 0}
+        if "abs" in self.asked:
+            self.asked["abs"] = float(self.scale * 10.0 ** random.uniform(-4, -0.5))
 
     def values(self, shape):
         random = self.random
+        is_integer = self.dtype.kind in "iu"
         if random.random() < 0.1:
-            return np.full(shape, random.choice([0.0, 1.0, self.scale]), self.dtype)
+            return np.full(shape, random.choice([0, 1, self.scale]), self.dtype)
         count = int(np.prod(shape))
         values = np.sin(np.arange(count) * random.random() * 0.1 + random.random())
         values = (values + self.noise * random.normal(size=count)) * self.scale
-        if random.random() < 0.1:
+        if is_integer and self.dtype.kind == "u":
+            values += self.scale
+        if random.random() < 0.1 and not is_integer:
             values[random.integers(count, size=max(count // 20, 1))] = np.nan
         if random.random() < 0.05:
             values[random.integers(count)] = random.choice([np.inf, 1e30, -0.0])
         if self.fill is not None:
             values[random.integers(count, size=count // 10)] = self.fill
-        return values.reshape(shape).astype(self.dtype)
+        with np.errstate(over="ignore"):
+            return as_type(values, self.dtype).reshape(shape)
 
     def index(self):
         """A box, a row, some points by a step, a point, or all."""
@@ -219,6 +256,14 @@ class RandomSequences(unittest.TestCase):
         found = (22, 2943)  # that have shown defects
         for seed in (*found, *range(first, first + count)):
             sequence = Sequence(seed)
+            self.assertIsNone(sequence.run(), f"seed {seed}: {sequence}")
+
+    def test_only_what_is_written_changes_in_fields_of_other_types(self):
+        first = int(os.environ.get("CUSZI_SEED", "1"))
+        count = int(os.environ.get("CUSZI_PARTIAL_WRITES", "300"))
+        print(f"{count} sequences of partial writes of other types from seed {first} on")
+        for seed in range(first, first + count):
+            sequence = Sequence(seed, (OTHER_TYPES[seed % len(OTHER_TYPES)],))
             self.assertIsNone(sequence.run(), f"seed {seed}: {sequence}")
 
 

@@ -1,8 +1,10 @@
 #include "tests/slow_decoder/slow_archive.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "core/archive/amendment.hpp"
 #include "core/archive/archive.hpp"
@@ -186,28 +188,31 @@ std::uint64_t place_in_field(const Amendment& amendment, const Dims& dims, std::
   return place;
 }
 
-/// Section 7: the bits of the box's points.
-template <class T>
-std::vector<BitsOf<T>> amended_bits(const Amendment& amendment, Bytes exact, Bytes inner) {
-  std::vector<BitsOf<T>> bits(amendment.dims.count(), static_cast<BitsOf<T>>(amendment.hole));
+/// Section 7: the bits of the box's points; none where the base's value holds.
+template <class S>
+std::vector<std::optional<StoredBits<S>>> amended_bits(const Amendment& amendment, DType dtype,
+                                                       Bytes exact, Bytes inner) {
+  std::vector<std::optional<StoredBits<S>>> bits(amendment.dims.count());
   if (!inner.empty()) {
     const ArchiveHeader header = header_of(inner);
-    if (header.plan.dims != amendment.dims || header.dtype != dtype_of<T>) {
+    if (header.plan.dims != amendment.dims || header.dtype != dtype) {
       throw ArchiveError("the inner archive is not of the box");
     }
-    const MissingTest<T> is_missing(header.fills);
+    const MissingTest<WorkOf<S>> is_missing(stored_fills(dtype, header.fills));
     const std::vector<std::byte> values = decode(inner);
     for (std::uint64_t i = 0; i < bits.size(); ++i) {
-      T value;
-      std::memcpy(&value, values.data() + i * sizeof(T), sizeof(T));
-      if (!is_missing(value)) value = amendment.grid.nearest(value);
-      std::memcpy(&bits[i], &value, sizeof(T));
+      S value;
+      std::memcpy(&value, values.data() + i * sizeof(S), sizeof(S));
+      if (std::bit_cast<StoredBits<S>>(value) == amendment.hole) continue;
+      const auto work = converted_to<WorkOf<S>>(value);
+      if (!is_missing(work)) value = converted_to<S>(amendment.grid.nearest(work));
+      bits[i] = std::bit_cast<StoredBits<S>>(value);
     }
   }
   if (exact.empty()) return bits;
   const SparseList list = SparseList::decode(exact, bits.size());
   for (const SparseEntry& entry : list.entries()) {
-    bits[entry.point] = static_cast<BitsOf<T>>(entry.value);
+    bits[entry.point] = static_cast<StoredBits<S>>(entry.value);
   }
   return bits;
 }
@@ -222,12 +227,13 @@ std::vector<std::byte> decode_amended(const Amendment& amendment, ByteReader& in
   if (block_hash(exact) != amendment.exact_hash)
     throw ArchiveError("the exact values' hash is wrong");
   std::vector<std::byte> values = decode(base);
-  with_type_of(header.dtype, [&]<class T>(T /*type*/) {
-    const auto bits = amended_bits<T>(amendment, exact, inner);
+  with_stored_type_of(header.dtype, [&](auto zero) {
+    using S = decltype(zero);
+    const auto bits = amended_bits<S>(amendment, header.dtype, exact, inner);
     for (std::uint64_t i = 0; i < bits.size(); ++i) {
-      if (bits[i] == static_cast<BitsOf<T>>(amendment.hole)) continue;
+      if (!bits[i]) continue;
       const std::uint64_t place = place_in_field(amendment, header.plan.dims, i);
-      std::memcpy(values.data() + place * sizeof(T), &bits[i], sizeof(T));
+      std::memcpy(values.data() + place * sizeof(S), &*bits[i], sizeof(S));
     }
   });
   return values;

@@ -17,44 +17,65 @@ namespace {
 
 template <class T>
 bool is_missing(T value, const FillValues& fills) {
-  const auto is_value = [&](double fill) { return value == static_cast<T>(fill); };
-  return !std::isfinite(value) ||
+  using Float = std::conditional_t<std::is_same_v<T, float>, float, double>;
+  const auto number = static_cast<Float>(value);
+  const auto is_value = [&](double fill) { return number == static_cast<Float>(fill); };
+  return !std::isfinite(number) ||
          std::any_of(fills.values.begin(), fills.values.begin() + fills.count, is_value);
 }
 
 template <class T>
 bool same_bits(T a, T b) {
-  return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
+  return std::bit_cast<StoredBits<T>>(a) == std::bit_cast<StoredBits<T>>(b);
 }
 
 /// Whether both are below, equal to or above each isovalue.
 template <class T>
 bool same_sides(T original, T restored, const IsoValues& isovalues) {
-  return std::all_of(isovalues.values.begin(), isovalues.values.begin() + isovalues.count,
-                     [&](double isovalue) {
-                       return (original < isovalue) == (restored < isovalue) &&
-                              (original > isovalue) == (restored > isovalue);
-                     });
+  return std::all_of(
+      isovalues.values.begin(), isovalues.values.begin() + isovalues.count, [&](double isovalue) {
+        const auto was = static_cast<double>(original);
+        const auto now = static_cast<double>(restored);
+        return (was < isovalue) == (now < isovalue) && (was > isovalue) == (now > isovalue);
+      });
 }
 
-bool keeps_to(const ValueBound& bound, double original, double restored) {
+bool integers_differ_by_at_most(std::uint64_t larger, std::uint64_t smaller, double bound) {
+  return bound >= 0x1p64 || larger - smaller <= static_cast<std::uint64_t>(bound);
+}
+
+template <class T>
+bool keeps_absolutely(double bound, T original, T restored) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return differ_by_at_most(original, restored, bound);
+  } else {
+    const auto [smaller, larger] = std::minmax(original, restored);
+    return integers_differ_by_at_most(static_cast<std::uint64_t>(larger),
+                                      static_cast<std::uint64_t>(smaller), bound);
+  }
+}
+
+template <class T>
+bool keeps_to(const ValueBound& bound, T original, T restored) {
   using Kind = ValueBound::Kind;
-  const bool absolutely = differ_by_at_most(original, restored, bound.bound);
+  const bool absolutely = keeps_absolutely(bound.bound, original, restored);
   if (bound.kind == Kind::absolute) return absolutely;
-  const bool relatively = differ_by_at_most_share(original, restored, bound.share);
+  const bool relatively = differ_by_at_most_share(static_cast<double>(original),
+                                                  static_cast<double>(restored), bound.share);
   if (bound.kind == Kind::share) return relatively;
   return bound.kind == Kind::either ? absolutely || relatively : absolutely && relatively;
 }
 
 /// Whether values whose bits differ keep to a bound of their own.
-bool keeps_to_own(double bound, double original, double restored) {
-  return bound > 0 && (std::isinf(bound) || differ_by_at_most(original, restored, bound));
+template <class T>
+bool keeps_to_own(double bound, T original, T restored) {
+  return bound > 0 && (std::isinf(bound) || keeps_absolutely(bound, original, restored));
 }
 
 template <class T>
 std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span<const T> restored,
                                           const ValueRules& rules, const ValueBound& bound,
-                                          std::span<const double> bounds) {
+                                          std::span<const double> bounds, bool has_range) {
   const FillValues& fills = rules.fills;
   T min = std::numeric_limits<T>::max();
   T max = std::numeric_limits<T>::lowest();
@@ -66,7 +87,7 @@ std::optional<std::uint64_t> first_broken(std::span<const T> original, std::span
   for (std::size_t i = 0; i < original.size(); ++i) {
     if (same_bits(original[i], restored[i])) continue;
     const bool kept = !is_missing(original[i], fills) && !is_missing(restored[i], fills) &&
-                      restored[i] >= min && restored[i] <= max &&
+                      (!has_range || (restored[i] >= min && restored[i] <= max)) &&
                       keeps_to(bound, original[i], restored[i]) &&
                       (bounds.empty() || keeps_to_own(bounds[i], original[i], restored[i])) &&
                       same_sides(original[i], restored[i], rules.isovalues);
@@ -91,34 +112,29 @@ double value_of_half(std::uint16_t bits, int fraction_bits) {
   return sign * std::ldexp(significand, std::max(exponent, 1) - bias - fraction_bits);
 }
 
-std::vector<double> doubles_of(DType dtype, Bytes bytes) {
-  std::vector<double> values;
-  with_stored_type_of(dtype, [&](auto zero) {
-    using S = decltype(zero);
-    for (const S value : values_of<S>(bytes)) {
-      if constexpr (std::is_arithmetic_v<S>) {
-        values.push_back(static_cast<double>(value));
-      } else {
-        values.push_back(value_of_half(value.bits, S::fraction_bits));
-      }
-    }
-  });
-  return values;
+/// Numbers that compare exactly: those of halves are doubles.
+template <class S>
+auto numbers_of(Bytes bytes) {
+  const auto stored = values_of<S>(bytes);
+  if constexpr (std::is_arithmetic_v<S>) {
+    return to_vector(stored);
+  } else {
+    std::vector<double> values;
+    for (const S value : stored) values.push_back(value_of_half(value.bits, S::fraction_bits));
+    return values;
+  }
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
                                                   const ValueRules& rules, const ValueBound& bound,
-                                                  std::span<const double> bounds) {
-  if (is_cast(dtype)) {
-    const std::vector<double> was = doubles_of(dtype, original);
-    const std::vector<double> now = doubles_of(dtype, restored);
-    return first_broken<double>(was, now, rules, bound, bounds);
-  }
-  return with_type_of(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    return first_broken(values_of<T>(original), values_of<T>(restored), rules, bound, bounds);
+                                                  std::span<const double> bounds, bool is_amended) {
+  return with_stored_type_of(dtype, [&](auto zero) {
+    const auto was = numbers_of<decltype(zero)>(original);
+    const auto now = numbers_of<decltype(zero)>(restored);
+    return first_broken<typename decltype(was)::value_type>(was, now, rules, bound, bounds,
+                                                            !is_amended && !is_wide_integer(dtype));
   });
 }
 

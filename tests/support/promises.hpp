@@ -17,6 +17,7 @@ namespace cuszi::test {
 /// well; 0 is for the same bits.
 std::optional<std::uint64_t> first_broken_promise(DType dtype, Bytes original, Bytes restored,
                                                   const ValueRules& rules, const ValueBound& bound,
-                                                  std::span<const double> bounds = {});
+                                                  std::span<const double> bounds = {},
+                                                  bool is_amended = false);
 
 }  // namespace cuszi::test

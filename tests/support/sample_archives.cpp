@@ -458,6 +458,13 @@ const std::vector<SampleArchive>& small_archives() {
                      }),
       amended_sample("amended by exact values", {300}, DType::f32, {{7, 0, 0, 0}, {27, 1, 1, 1}},
                      [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
+      amended_sample("amended halves", {12, 20}, DType::f16, {{3, 4, 0, 0}, {9, 20, 1, 1}},
+                     [](S& s) { s.frame.predictor.id = PredictorId::tiles; }),
+      amended_sample("amended integers", {9, 10, 5}, DType::u16, {{2, 0, 1, 0}, {5, 10, 5, 1}},
+                     [](S& s) {
+                       s.bound = 40;
+                       s.frame.predictor.id = PredictorId::lorenzo;
+                     }),
       sample("the larger of two bounds", FieldKind::rough, {8, 8, 9}, DType::f32,
              [](S& s) {
                s = ratio_settings();

@@ -149,7 +149,7 @@ TEST_CASE("headers of amended archives come back, and impossible ones are refuse
   good.base_bytes = 1000;
   good.dims = Dims{7, 8, 9};
   good.box = {{1, 2, 3, 0}, {8, 10, 12, Box::no_end}};
-  good.grid = ValueGrid::of(ValueBound{ValueBound::Kind::either, 1e-3, 0.25});
+  good.grid = ValueGrid::of(DType::f32, {ValueBound::Kind::either, 1e-3, 0.25});
   good.hole = 0x7FC0C521;
   good.exact_bytes = 50;
   good.inner_bytes = 2000;
@@ -166,15 +166,23 @@ TEST_CASE("headers of amended archives come back, and impossible ones are refuse
   CHECK(back.box == good.box);
   CHECK(back.grid.bound.share == 0.25);
   CHECK(back.bytes() == 3050);
-  CHECK(read([](Amendment& a) { a.grid = ValueGrid::of(0.5); }).grid.step == 1);
+  CHECK(read([](Amendment& a) { a.grid = ValueGrid::of(DType::f32, 0.5); }).grid.step == 1);
   CHECK_THROWS_AS(read([](Amendment& a) { a.grid = {ValueGrid::Kind::even, 0, 0}; }), ArchiveError);
   CHECK_THROWS_AS(read([](Amendment& a) { a.grid.bound.share = 1; }), ArchiveError);
   CHECK_THROWS_AS(read([](Amendment& a) { a.grid.bound.bound = -1; }), ArchiveError);
   CHECK_THROWS_AS(read([](Amendment& a) { a.inner_bytes = ~ByteCount{0}; }), ArchiveError);
 
+  CHECK(back.hole == 0x7FC0C521);
+  CHECK_FALSE(read([](Amendment& a) { a.hole.reset(); }).hole.has_value());
+
   ArchiveHeader base = some_header();
   base.plan = {Dims{8, 10, 12}, 0, 8};
   CHECK_NOTHROW(check_amendment(good, base));
+  base.dtype = DType::u8;
+  CHECK_NOTHROW(check_amendment(good, base));
+  base.dtype = DType::u64;
+  CHECK_THROWS_AS(check_amendment(good, base), ArchiveError);
+  base.dtype = DType::f64;
   base.plan.dims = Dims{8, 10, 11};
   CHECK_THROWS_AS(check_amendment(good, base), ArchiveError);
   base.plan.dims = Dims{80, 12};

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/field/value_grid.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
@@ -225,6 +226,58 @@ TEST_CASE("values of a type are told from others") {
   CHECK_FALSE(is_stored_value(DType::i16, 0.5));
   CHECK_FALSE(is_stored_value(DType::i16, std::numeric_limits<double>::quiet_NaN()));
   CHECK(is_stored_value(DType::f16, 1e30));
+}
+
+namespace {
+
+/// All values of a type of at most 16 bits that are finite.
+template <class S>
+std::vector<S> all_values() {
+  std::vector<S> values;
+  for (std::uint32_t bits = 0; bits < 1U << (8 * sizeof(S)); ++bits) {
+    const auto value = std::bit_cast<S>(static_cast<StoredBits<S>>(bits));
+    if (std::isfinite(converted_to<float>(value))) values.push_back(value);
+  }
+  return values;
+}
+
+/// Every value moves to the grid within the bound. What differs from that by less than half a step
+/// moves to it again, unless it is an end of the type's range.
+template <class S>
+void check_grid(DType dtype, double bound) {
+  const ValueGrid grid = ValueGrid::of(dtype, bound);
+  const std::vector<S> values = all_values<S>();
+  std::vector<S> moved = values;
+  grid.move<S>(moved, {});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    INFO(name_of(dtype) << ' ' << bound << ' ' << converted_to<double>(values[i]));
+    const auto place = converted_to<double>(moved[i]);
+    REQUIRE(std::fabs(place - converted_to<double>(values[i])) <= bound);
+    if (is_integer(dtype) && std::fmod(place, grid.step) != 0) continue;
+    for (const double side : {-0.5, 0.5}) {
+      const auto near = converted_to<S>(static_cast<WorkOf<S>>(place + side * grid.step));
+      if (std::fabs(converted_to<double>(near) - place) >= grid.step / 2) continue;
+      S again[] = {near};
+      grid.move<S>(again, {});
+      REQUIRE(std::bit_cast<StoredBits<S>>(again[0]) == std::bit_cast<StoredBits<S>>(moved[i]));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("grids of narrow types keep the bound and their values") {
+  Random random(9);
+  for (const DType dtype :
+       {DType::f16, DType::bf16, DType::i8, DType::u8, DType::i16, DType::u16}) {
+    const double most = is_integer(dtype) ? nearest_stored(dtype, 1e30) : 1000;
+    for (int i = 0; i < 8; ++i) {
+      const double bound = most * std::pow(2, -16 * random.uniform());
+      with_stored_type_of(dtype, [&](auto zero) {
+        if constexpr (sizeof zero <= 2) check_grid<decltype(zero)>(dtype, bound);
+      });
+    }
+  }
 }
 
 }  // namespace cuszi::test
