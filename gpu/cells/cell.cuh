@@ -128,7 +128,8 @@ struct CellsOfBlock {
   static constexpr int threads = CellsPolicy::cell_threads<Shape, tiles>;
   static constexpr int of_multiprocessor = CellsPolicy::cell_blocks<T, Shape>;
 
-  T values[tiles][CellPlaces<Shape>::count];
+  /// An odd number for each tile: threads that take the same line of several access other banks.
+  T values[tiles][CellPlaces<Shape>::count | 1];
   CellTile tile[tiles];
   std::uint64_t begin[tiles];  ///< the index of a tile's first point
 
@@ -179,12 +180,12 @@ void with_cells_of_block(const Device& device, int rank, F&& f) {
 }
 
 /// Launches a kernel that has `Cells` in dynamic shared memory, for all tiles of so many frames.
-template <class Cells, class Frames>
-void launch_cells(DeviceContext& gpu, void (*kernel)(Frames, bool), const Frames& frames,
-                  const CellGrid& grid, unsigned count, bool by_vectors) {
+template <class Cells, class Frames, class... Arguments>
+void launch_cells(DeviceContext& gpu, void (*kernel)(Frames, Arguments...), const Frames& frames,
+                  const CellGrid& grid, unsigned count, Arguments... arguments) {
   raise_shared_limit(gpu.device(), kernel);
   const dim3 blocks(blocks_for(grid.count(), Cells::tiles), count);
-  kernel<<<blocks, Cells::threads, sizeof(Cells), gpu.stream()>>>(frames, by_vectors);
+  kernel<<<blocks, Cells::threads, sizeof(Cells), gpu.stream()>>>(frames, arguments...);
 }
 
 /// The weights of the classes of all levels: [level][class][which odd axes have a neighbour above:

@@ -3,7 +3,6 @@
 
 #include "gpu/cells/cells.cuh"
 #include "gpu/cells/coding.cuh"
-#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"

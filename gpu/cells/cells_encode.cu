@@ -3,7 +3,6 @@
 
 #include "gpu/cells/cells.cuh"
 #include "gpu/cells/coding.cuh"
-#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
@@ -311,7 +310,7 @@ std::function<std::vector<CodedCells>()> start_to_encode_cells(
   std::vector<Group> groups;
   for (auto& numbers : group_equal(frames.size(), [&](std::size_t i) {
          const auto& [params, bound, frame] = frames[i];
-         return std::tuple(params.rank, frame.extents, allows_vectors(frame.extents, frame.values));
+         return std::tuple(params.rank, frame.extents);
        })) {
     std::vector<CellsInput<T>> equal;
     for (const std::size_t i : numbers) equal.push_back(frames[i]);

@@ -1,6 +1,8 @@
+#include <limits>
+
 #include "gpu/cells/line.cuh"
-#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 
@@ -38,6 +40,26 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
     task.patches.set(index);
     const int spacing = 1 << (__ffs(z | y | x | Shape::tile) - 1);
     atomicAdd(task.patch_counts + pass_of_spacing<Shape>(spacing), 1ULL);
+  });
+}
+
+/// Starts to bring the cells of a thread block to shared memory: their values are there once all
+/// threads have called wait_for_copies(). NaN stands for points outside the field.
+template <class T, class Block>
+__device__ void load_cells(const PredictTask<T>& task, Block& cells) {
+  using Columns = CellColumns<typename Block::Shape, 1, 1>;
+  const std::uint64_t step = Columns::step(task.grid);
+  Block::template for_each_item<Columns::count>([&](int number, int item) {
+    const Columns column(item);
+    const T* from = task.values + (cells.begin[number] + column.begin(task.grid));
+    T* const to = cells.values[number];
+    const int last = column.last(cells.tile[number]);
+#pragma unroll 17
+    for (int i = 0; i < Columns::depth; ++i, from += step)
+      if (i <= last) copy_async<sizeof(T)>(to + column.place(i), from);
+    CUSZI_NO_UNROLL
+    for (int i = last + 1; i < Columns::depth; ++i)
+      to[column.place(i)] = std::numeric_limits<T>::quiet_NaN();
   });
 }
 
@@ -185,14 +207,14 @@ __device__ __forceinline__ T code_block(const PredictTask<T>& task, CellsAndSums
 
 template <class T, class Block, class Frames, bool is_local>
 __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
-    code_cells(const __grid_constant__ Frames frames, bool by_vectors) {
+    code_cells(const __grid_constant__ Frames frames) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
   unsigned unused;
   const PredictTask<T>& task = frames.find(shared, unused);
   extern __shared__ __align__(16) std::byte shared_cells[];
   auto& cells = *reinterpret_cast<CellsAndSums<Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
-  load_cells(task.grid, task.values, by_vectors, cells);
+  load_cells(task, cells);
   Block::template for_each_item<tile_blocks>(
       [&](int number, int block) { cells.sums[number][block] = 0; });
   wait_for_copies();
@@ -223,18 +245,16 @@ LocalCellsQuantizers<T> local_quantizers(DeviceContext& gpu, const Extents3& ext
 template <class T>
 void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
   const PredictTask<T>& first = frames.list().front();
-  const bool by_vectors = allows_vectors(first.extents(), first.values);
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
     using Cells = CellsAndSums<Block>;
     if (first.local.any()) {  // frames under local bounds are coded alone
       using Frames = OneFrame<PredictTask<T>>;
-      launch_cells<Cells>(gpu, code_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1,
-                          by_vectors);
+      launch_cells<Cells>(gpu, code_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1);
       return;
     }
     frames.visit([&]<class Frames>(const Frames& tasks) {
       launch_cells<Cells>(gpu, code_cells<T, Block, Frames, false>, tasks, first.grid,
-                          frames.count(), by_vectors);
+                          frames.count());
     });
   });
   check_launch("code_cells");

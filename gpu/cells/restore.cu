@@ -1,6 +1,6 @@
 #include "gpu/cells/line.cuh"
-#include "gpu/cells/load.cuh"
 #include "gpu/cells/values.cuh"
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -152,23 +152,30 @@ __device__ void store_cells(const RestoreCellsTask<T>& task, const Block& cells)
   struct alignas(size * sizeof(T)) Vector {
     T of[size];
   };
+  constexpr int at_once = Columns::depth < 4 ? Columns::depth : 4;  // so many are read, then stored
   const std::uint64_t step = Columns::step(task.grid);
   Block::template for_each_item<Columns::count>([&](int number, int item) {
     const Columns column(item);
     T* to = task.out + (cells.begin[number] + column.begin(task.grid));
     const T* const from = cells.values[number];
     const int last = column.last(cells.tile[number]);
-#pragma unroll 16
-    for (int i = 0; i < Columns::depth; ++i, to += step) {
-      if (i > last) continue;
-      Vector values;
+#pragma unroll 4
+    for (int first = 0; first < Columns::depth; first += at_once) {
+      Vector values[at_once];
       CUSZI_UNROLL
-      for (int j = 0; j < size; ++j)
-        values.of[j] = task.quantizer.handed_out(from[column.place(i, j)]);
-      if constexpr (sizeof(Vector) == sizeof(uint4)) {
-        __stcs(reinterpret_cast<uint4*>(to), __builtin_bit_cast(uint4, values));
-      } else {
-        *to = values.of[0];
+      for (int i = 0; i < at_once; ++i) {
+        CUSZI_UNROLL
+        for (int j = 0; j < size; ++j)
+          values[i].of[j] = task.quantizer.handed_out(from[column.place(first + i, j)]);
+      }
+      CUSZI_UNROLL
+      for (int i = 0; i < at_once; ++i, to += step) {
+        if (first + i > last) continue;
+        if constexpr (sizeof(Vector) == sizeof(uint4)) {
+          __stcs(reinterpret_cast<uint4*>(to), __builtin_bit_cast(uint4, values[i]));
+        } else {
+          *to = values[i].of[0];
+        }
       }
     }
   });
@@ -248,9 +255,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   }
   find_codes(task, cells);
   __syncthreads();
-#if CUSZI_VARIANT != 2
   prefetch_codes(task, cells);
-#endif
   if constexpr (is_local) {  // all are restored as those that are cut
     CellDecoder<T, Block, true, true>(task, cells).restore();
   } else if (is_whole) {
@@ -260,7 +265,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   }
   if (task.stride == 1) {
     if (by_vectors) {
-      store_cells<ValueVector<T>::size>(task, cells);
+      store_cells<vector_values<T>>(task, cells);
     } else {
       store_cells<1>(task, cells);
     }

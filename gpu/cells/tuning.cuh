@@ -10,23 +10,14 @@ struct CellsPolicy {
   template <class T, class Shape>
   static constexpr int cell_tiles = sizeof(T) == 8 ? 2 : 4;
   template <class T, class Shape>
-#if CUSZI_VARIANT == 3
-  static constexpr int most_cell_tiles = sizeof(T) == 4 && Shape::rank == 3 ? 3
-                                                                            : cell_tiles<T, Shape>;
-#else
   static constexpr int most_cell_tiles = sizeof(T) == 4 && Shape::rank == 3 ? 5
                                                                             : cell_tiles<T, Shape>;
-#endif
   /// A thread a line of the level that has most, or two.
   template <class Shape, int tiles>
   static constexpr int cell_threads = Shape::rank == 3 ? (tiles * 81 + 31) / 32 * 32 : 72 * tiles;
   /// As many thread blocks of a multiprocessor as its shared memory holds cells.
   template <class T, class Shape>
-#if CUSZI_VARIANT == 3
-  static constexpr int cell_blocks = sizeof(T) == 4 ? 3 : 2;
-#else
   static constexpr int cell_blocks = sizeof(T) == 4 && Shape::rank != 3 ? 3 : 2;
-#endif
 
   static constexpr unsigned fit_threads = 512;
   static constexpr unsigned background_threads = 512;

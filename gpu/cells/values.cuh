@@ -17,7 +17,7 @@
 namespace cuszi::gpu {
 
 // The steps between the values of equal frames and their codes. Frames are equal if their extents,
-// the ranks of their tiles, and whether rows are accessed by vectors are: one launch is for all.
+// the ranks of their tiles, and whether rows are written by vectors are: one launch is for all.
 
 /// What predicting and quantising a frame takes and makes, on the device.
 template <class T>
@@ -124,6 +124,16 @@ void number_weights(DeviceContext& gpu, int rank, const CellsHead* heads, unsign
 /// Starts to predict and quantise all points.
 template <class T>
 void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames);
+
+/// Values of a vector of 16 bytes.
+template <class T>
+inline constexpr int vector_values = 16 / sizeof(T);
+
+/// Whether rows of values that begin here can be written by vectors.
+template <class T>
+bool allows_vectors(const Extents3& extents, const T* values) {
+  return extents[2] % vector_values<T> == 0 && reinterpret_cast<std::uintptr_t>(values) % 16 == 0;
+}
 
 /// What restoring a frame takes, on the device.
 template <class T>
