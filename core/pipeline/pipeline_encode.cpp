@@ -37,20 +37,33 @@ FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKin
   return header;
 }
 
+/// The sections' bytes if they lie one after the other, as gather() puts them.
+std::optional<Bytes> in_place(std::span<const Sections> passes) {
+  Bytes all;
+  for (const Sections& sections : passes) {
+    for (const Section& section : sections.list()) {
+      const Bytes bytes = section.bytes;
+      if (bytes.empty()) continue;
+      if (!all.empty() && all.data() + all.size() != bytes.data()) return std::nullopt;
+      all = Bytes(all.empty() ? bytes.data() : all.data(), all.size() + bytes.size());
+    }
+  }
+  return all;
+}
+
 /// Concatenates the passes after the header, hashes the levels, and completes the header. Throws
 /// InternalError if a reader would refuse it.
 void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
                  const Allocate& allocate, FrameHeader& header) {
   const std::vector<std::byte> draft = write_frame_header(header);
   const MutableBytes bytes = allocate(draft.size() + header.payload_bytes());
-  MutableBytes rest = bytes.subspan(draft.size());
-  backend.gather(passes, rest);
-  std::vector<Bytes> levels;
-  for (const LevelEntry& level : header.levels) {
-    levels.emplace_back(rest.first(level.size()));
-    rest = rest.subspan(level.size());
-  }
-  const PendingHashes pending = backend.start_hashes(levels);
+  const MutableBytes payload = bytes.subspan(draft.size());
+  const auto levels_of = [&](Bytes all) { return cut_levels(header, header.levels.size(), all); };
+  PendingHashes pending;  // of the sections where they are, beside the copy, if possible
+  if (const auto all = in_place(passes)) pending = backend.start_hashes(levels_of(*all));
+  backend.gather(passes, payload);
+  const std::vector<Bytes> levels = levels_of(payload);
+  if (!pending) pending = backend.start_hashes(levels);
   check_frame(backend, shape, draft, passes);
   const std::vector<std::uint64_t> hashes = pending ? pending() : backend.hashes(levels);
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];

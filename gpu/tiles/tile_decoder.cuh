@@ -60,17 +60,37 @@ class WordReader {
   __device__ explicit WordReader(const std::byte* from)
       : words_(reinterpret_cast<const std::uint32_t*>(reinterpret_cast<std::uintptr_t>(from) &
                                                       ~std::uintptr_t{3})),
-        shift_(8 * static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3)) {}
+        shift_(8 * static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3)),
+        next_(shift_ == 0 ? 0 : 1) {}
 
+  /// Branches here would keep loads from overlapping.
   __device__ std::uint32_t operator[](std::uint64_t i) const {
-    const std::uint32_t word = words_[i];
-    return shift_ == 0 ? word : __funnelshift_r(word, words_[i + 1], shift_);
+    return __funnelshift_r(__ldg(words_ + i), __ldg(words_ + i + next_), shift_);
   }
 
  private:
   const std::uint32_t* words_;
   unsigned shift_;
+  unsigned next_;  ///< 0 if there is no need of it, since it may lie outside
 };
+
+/// To shared memory, by a block of `threads`; `loads` of a thread overlap.
+template <unsigned threads, unsigned loads>
+__device__ void bring_words(const WordReader& from, std::uint32_t words, std::uint32_t* to) {
+#pragma unroll 1
+  for (std::uint32_t first = threadIdx.x; first < words; first += loads * threads) {
+    std::uint32_t loaded[loads];
+#pragma unroll
+    for (unsigned i = 0; i < loads; ++i) {
+      const std::uint32_t at = first + i * threads;
+      loaded[i] = from[at < words ? at : first];
+    }
+    std::uint32_t* const here = to + first;
+#pragma unroll
+    for (unsigned i = 0; i < loads; ++i)
+      if (first + i * threads < words) here[i * threads] = loaded[i];
+  }
+}
 
 /// By flags of four bytes: a byte selector that expands nonzero bytes and, above, the number of
 /// bits.
@@ -514,7 +534,8 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads,
   }
   const auto words = static_cast<std::uint32_t>(end - begin);
   const WordReader codes(task.codes + 4 * begin);
-  for (std::uint32_t i = threadIdx.x; i < words; i += TilesPolicy<T>::threads) chunk[i] = codes[i];
+  using Policy = TilesPolicy<T, Integers::is_wide>;
+  bring_words<Policy::threads, Policy::loads>(codes, words, chunk);
   Spread::make(spreads);
   __syncthreads();
   if (warp >= here) return;

@@ -114,6 +114,7 @@ struct UnionsOfPairs {
   /// Calls f(pair, flags).
   template <class F>
   __device__ void for_each_pair(std::uint32_t pairs, const F& f) const {
+#pragma unroll 1
     for (std::uint32_t pair = 0; pair < pairs; ++pair)
       f(pair, static_cast<const Unions*>(this)->flags(pair));
   }

@@ -14,6 +14,7 @@ struct TilesPolicy {
   static constexpr unsigned threads = 32 * tiles;
   static constexpr unsigned encode_blocks = 4;             ///< per multiprocessor
   static constexpr unsigned decode_blocks = wide ? 4 : 5;  ///< per multiprocessor
+  static constexpr unsigned loads = wide ? 12 : 4;         ///< of a thread at once, of codes
 };
 
 using WarpPoints = std::uint32_t[lane_points];

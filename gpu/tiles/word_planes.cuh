@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/bit_width.hpp"
 #include "gpu/tiles/tile_pairs.cuh"
 
 namespace cuszi::gpu {
