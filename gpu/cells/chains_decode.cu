@@ -501,14 +501,6 @@ __global__ void __launch_bounds__(32 * CellsPolicy::chain_warps, 1)
   while (decode_segment(task, shared, number)) number += ChainWarps::step();
 }
 
-/// Allows a kernel this much shared memory.
-template <class Kernel>
-void allow_shared(Kernel* kernel, std::size_t bytes) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "allow shared memory");
-}
-
 /// The most segments that a frame has in all passes.
 template <class CountOf>
 std::uint32_t most_segments(const ChainDecodeTasks& frames, const CountOf& count_of) {
@@ -532,7 +524,7 @@ void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
   const dim3 blocks(blocks_for(most, warps), frames.count());
   const std::size_t shared = SharedChains::bytes(warps);
   frames.visit([&]<class Frames>(const Frames& tasks) {
-    allow_shared(decode_classes_of_frame<Frames>, shared);
+    raise_shared_limit(gpu.device(), decode_classes_of_frame<Frames>);
     decode_classes_of_frame<Frames><<<blocks, 32 * warps, shared, gpu.stream()>>>(tasks);
   });
   check_launch("decode_classes_of_frame");
@@ -546,7 +538,7 @@ void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
                          SharedChains::warps(gpu.device(), CellsPolicy::chain_warps));
   const std::size_t shared = SharedChains::bytes(warps.threads / 32);
   frames.visit([&]<class Frames>(const Frames& tasks) {
-    allow_shared(decode_codes_of_frame<Frames>, shared);
+    raise_shared_limit(gpu.device(), decode_codes_of_frame<Frames>);
     decode_codes_of_frame<Frames><<<warps.blocks, warps.threads, shared, gpu.stream()>>>(tasks);
   });
   check_launch("decode_codes_of_frame");

@@ -332,9 +332,7 @@ void start_tokens(DeviceContext& gpu, TokensTask<Word> task, std::uint32_t count
       cudaMemsetAsync(task.blocks.raw_bits, 0, count * sizeof *task.blocks.raw_bits, gpu.stream()),
       "clear memory");
   const std::size_t shared = task.window.bytes();
-  check(cudaFuncSetAttribute(decode_tokens<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared)),
-        "allow shared memory");
+  raise_shared_limit(gpu.device(), decode_tokens<Word>);
   decode_tokens<Word><<<blocks_for(task.tokens.count, WordsPolicy::decode_warps),
                         32 * WordsPolicy::decode_warps, shared, gpu.stream()>>>(task);
   check_launch("decode_tokens");
