@@ -57,7 +57,7 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
 /// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
 /// a lane's state wastes some 24 less the signs that it carries.
 CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std::uint64_t bits) {
-  constexpr std::uint64_t wanted_bits = 1024;
+  constexpr std::uint64_t wanted_bits = 512;
   const std::uint64_t live_blocks = codes / cell_block_codes;
   std::uint32_t blocks = fewest_blocks_of_lane;
   while (blocks < most_blocks_of_lane && blocks * bits < wanted_bits * live_blocks) blocks *= 2;
@@ -65,9 +65,13 @@ CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std:
 }
 
 // A lane's last state carries 16 signs, which nothing predicts: those of its first small codes that
-// are not 0. These codes are put as if both tokens of their pair were one.
+// are not 0, within its first blocks. These codes are put as if both tokens of their pair were one.
 
 inline constexpr std::uint32_t most_carried_signs = 16;
+/// The blocks of a lane whose signs may be carried, so that the others are coded without a count.
+CUSZI_HD constexpr std::uint32_t carrying_blocks(std::uint32_t blocks_of_lane) {
+  return (blocks_of_lane + 3) / 4;
+}
 CUSZI_HD constexpr bool has_small_sign(std::uint32_t token) {
   return token > 0 && token < small_tokens;
 }

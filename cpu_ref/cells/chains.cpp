@@ -99,9 +99,11 @@ void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
 /// The blocks of a segment of codes; in each round, every lane has one.
 struct CodeSegment {
   std::span<const std::uint64_t> blocks;
+  std::size_t carrying_rounds;
 
   CodeSegment(std::span<const std::uint64_t> live, std::uint32_t blocks_of_lane,
-              std::uint64_t segment) {
+              std::uint64_t segment)
+      : carrying_rounds(carrying_blocks(blocks_of_lane)) {
     const std::uint64_t size = std::uint64_t{most_lanes} * blocks_of_lane;
     blocks = live.subspan(segment * size, std::min(size, live.size() - segment * size));
   }
@@ -150,9 +152,11 @@ struct CarriedSigns {
   std::size_t end[most_lanes] = {};  ///< how many codes of a lane have them
 
   CarriedSigns(const CellBlocks& all, const CodeSegment& segment) {
+    const std::size_t blocks =
+        std::min(segment.blocks.size(), segment.carrying_rounds * most_lanes);
     for (std::size_t lane = 0; lane < segment.lanes(); ++lane) {
       std::uint32_t count = 0;
-      for (std::size_t i = lane; i < segment.blocks.size(); i += most_lanes) {
+      for (std::size_t i = lane; i < blocks; i += most_lanes) {
         if (count == most_carried_signs) break;
         const std::int16_t* const codes = all.codes + segment.blocks[i] * cell_block_codes;
         for (std::size_t k = 0; k < cell_block_codes && count < most_carried_signs; ++k) {
@@ -304,7 +308,8 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
   std::uint32_t carried[most_lanes] = {};
   for (std::size_t number = 0; number < segment.rounds(); ++number) {
     const Round round(all, segment.round(number));
-    const bool carries = std::any_of(carried, carried + segment.lanes(),
+    const bool carries = number < segment.carrying_rounds &&
+                         std::any_of(carried, carried + segment.lanes(),
                                      [](auto count) { return count < most_carried_signs; });
     with_wide_vectors([&] {
       if (carries) {

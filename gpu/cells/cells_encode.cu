@@ -219,15 +219,15 @@ class CellsEncoder {
     store_chains(gpu_, first_, std::uint64_t{count_} * entries_, offsets_, chains);
     std::vector<CodedCells> coded(count_);
     write_heads(coded);
-    for_each_of_many(gpu_, count_, [&](std::size_t i) {
+    for (unsigned i = 0; i < count_; ++i) {
+      Sections& first = coded[i].passes.front().sections;
       const CodedSizes& sizes = sizes_[i];
       add_section(SectionId::anchors,
                   {anchors + i * padded + 4 * sizes.first_anchor_word,
                    anchor_bytes(anchors_, sizes.anchor_words)},
-                  coded[i].passes.front().sections);
-      add_chains(i, chains, coded[i].passes);
-    });
-    for (unsigned i = 0; i < count_; ++i) add_patches(i, coded[i].passes);
+                  first);
+      add_passes(i, chains, coded[i].passes);
+    }
     return coded;
   }
 
@@ -250,34 +250,32 @@ class CellsEncoder {
     copy_pinned(gpu_, heads, staged, all);
   }
 
-  void add_chains(std::size_t number, const std::byte* chains,
-                  std::vector<OwnCoded>& passes) const {
+  void add_passes(unsigned number, const std::byte* chains, std::vector<OwnCoded>& passes) {
     const CodedSizes& sizes = sizes_[number];
-    for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-      if (sizes.live[pass] == 0) continue;
-      const PassSegments& own = first_.chains.segments[pass];
-      const std::uint32_t* const index = first_.sizes + number * entries_ + own.first;
-      const std::uint64_t classes_at = sizes.classes_at[pass];
-      const std::uint64_t codes_at = sizes.codes_at[pass];
-      const std::uint64_t end = pass + 1 < passes.size() ? sizes.classes_at[pass + 1] : sizes.end;
-      Sections& out = passes[pass].sections;
-      add_section(SectionId::index,
-                  std::as_bytes(std::span(index, own.of_classes + sizes.code_segments[pass])), out);
-      add_section(SectionId::contexts, {chains + classes_at, codes_at - classes_at}, out);
-      add_section(SectionId::codes, {chains + codes_at, end - codes_at}, out);
+    const auto count = static_cast<unsigned>(first_.chains.passes);
+    for (unsigned pass = 0; pass < count; ++pass) {
+      OwnCoded& coded = passes[pass];
+      const std::uint64_t end = pass + 1 < count ? sizes.classes_at[pass + 1] : sizes.end;
+      if (sizes.live[pass] != 0) add_chains(number, pass, end, chains, coded.sections);
+      coded.counts.patches = sizes.patches[pass];
+      add_section(SectionId::patches,
+                  list_patches(gpu_, rank_, frames_[number].frame, patches_[number],
+                               static_cast<int>(pass), std::span(sizes.patches, count)),
+                  coded.sections);
     }
   }
 
-  void add_patches(unsigned number, std::vector<OwnCoded>& passes) const {
-    const std::span counts(sizes_[number].patches, passes.size());
-    for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-      passes[pass].counts.patches = counts[pass];
-      if (counts[pass] == 0) continue;
-      add_section(SectionId::patches,
-                  list_patches(gpu_, rank_, frames_[number].frame, patches_[number],
-                               static_cast<int>(pass), counts),
-                  passes[pass].sections);
-    }
+  void add_chains(unsigned number, unsigned pass, std::uint64_t end, const std::byte* chains,
+                  Sections& out) const {
+    const CodedSizes& sizes = sizes_[number];
+    const PassSegments& own = first_.chains.segments[pass];
+    const std::uint32_t* const index = first_.sizes + std::uint64_t{number} * entries_ + own.first;
+    const std::uint64_t classes_at = sizes.classes_at[pass];
+    const std::uint64_t codes_at = sizes.codes_at[pass];
+    add_section(SectionId::index,
+                std::as_bytes(std::span(index, own.of_classes + sizes.code_segments[pass])), out);
+    add_section(SectionId::contexts, {chains + classes_at, codes_at - classes_at}, out);
+    add_section(SectionId::codes, {chains + codes_at, end - codes_at}, out);
   }
 
   DeviceContext& gpu_;

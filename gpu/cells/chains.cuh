@@ -202,10 +202,12 @@ struct CodeBlocks {
   const std::uint32_t* numbers;  ///< of this lane's first block
   std::uint32_t lanes;
   std::uint32_t rounds;
-  std::uint32_t of_lane;  ///< blocks
+  std::uint32_t of_lane;   ///< blocks
+  std::uint32_t carrying;  ///< rounds whose signs may be carried
 
   __device__ CodeBlocks(const CellsChains& chains, int pass, std::uint32_t segment) {
     const std::uint32_t blocks_of_lane = chains.blocks_of_lane_in(pass);
+    carrying = carrying_blocks(blocks_of_lane);
     const std::uint64_t first = std::uint64_t{segment} * 32 * blocks_of_lane;
     const std::uint64_t all = chains.first_live(pass + 1) - chains.first_live(pass);
     const auto count =

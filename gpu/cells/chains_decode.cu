@@ -338,17 +338,28 @@ __device__ void take_raw_bits(const DecoderEntry& entry, int& code, std::uint32_
 enum class RoundKind {
   plain,    ///< none
   carried,  ///< those whose signs lanes carry, which come out positive
-  any,      ///< also some that are not coded, or have raw bits
+  large,    ///< those that have raw bits
+  any,      ///< both, and some are not coded
+};
+
+/// The signs that a lane carries: of how many codes so far, and at most in this round.
+struct CarriedCount {
+  std::uint32_t so_far = 0;
+  std::uint32_t most = most_carried_signs;
+
+  __device__ bool is_full() const { return so_far >= most; }
 };
 
 /// The codes of a block of every lane. `coded` tells those that are coded; others are taken from
-/// the table `none`, which is certain of 0. `carried` counts codes whose signs a lane carries.
+/// the table `none`, which is certain of 0.
 template <RoundKind kind>
 __device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, std::uint64_t coded,
-                           std::uint32_t& state, std::uint32_t& carried, RingWords& ring, bool on,
+                           std::uint32_t& state, CarriedCount& carried, RingWords& ring, bool on,
                            uint4* out) {
   constexpr bool is_any = kind == RoundKind::any;
-  constexpr int codes_of_top_up = is_any ? steps_of_top_up / 2 : steps_of_top_up;
+  constexpr bool may_be_large = is_any || kind == RoundKind::large;
+  constexpr bool may_be_carried = is_any || kind == RoundKind::carried;
+  constexpr int codes_of_top_up = may_be_large ? steps_of_top_up / 2 : steps_of_top_up;
   CUSZI_NO_UNROLL
   for (int i = 0; i < cell_block_codes / store_batch; ++i) {
     const auto own = static_cast<unsigned>(coded >> (i * store_batch));
@@ -357,17 +368,17 @@ __device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, 
       const DecoderEntry entry = (is_coded ? table : none)[state % table_probability_one];
       int code = entry.code();
       std::uint32_t next = entry.next(state);
-      if constexpr (kind != RoundKind::plain) {
+      if constexpr (may_be_carried) {
         const bool is_small = !is_any || !entry.is_large();
-        if (is_small && code != 0 && carried < most_carried_signs) {
+        if (is_small && code != 0 && !carried.is_full()) {
           next = entry.next_of_pair(state);
           code = abs(code);
-          ++carried;
+          ++carried.so_far;
         }
       }
       state = next;
       ring.refill(state);
-      if constexpr (is_any) take_raw_bits(entry, code, state, ring);
+      if constexpr (may_be_large) take_raw_bits(entry, code, state, ring);
       return static_cast<unsigned>(code);
     };
     std::uint32_t pairs[store_batch / 2];
@@ -458,7 +469,7 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
   __syncwarp();  // the segment before has been read
   RingWords ring(words, blocks.lanes, shared.own_ring());
   std::uint32_t state = lane < blocks.lanes ? words[lane] : lane_start;
-  std::uint32_t carried = 0;
+  CarriedCount carried;
   // What a round needs is loaded in the one before, its block's number two before.
   LaneBlock next(chains, blocks.number(0));
   std::uint32_t after = blocks.number(1);
@@ -473,17 +484,22 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
         reinterpret_cast<uint4*>(chains.codes + std::uint64_t{own.number} * cell_block_codes);
     const DecoderEntry* const table = shared.entries[kind];
     const DecoderEntry* const none = shared.entries[0];
-    const bool is_regular = !on || (!shared.has_raw_bits(kind) && ~own.coded == 0);
-    if (!__all_sync(~0U, is_regular)) {
+    if (round == blocks.carrying) carried.most = 0;
+    const bool may_carry = __any_sync(~0U, on && !carried.is_full());
+    const bool may_be_large = __any_sync(~0U, on && shared.has_raw_bits(kind));
+    const bool is_whole = __all_sync(~0U, !on || ~own.coded == 0);
+    if (!is_whole || (may_carry && may_be_large)) {
       take_block<RoundKind::any>(table, none, own.coded, state, carried, ring, on, out);
-    } else if (__any_sync(~0U, on && carried < most_carried_signs)) {
+    } else if (may_be_large) {
+      take_block<RoundKind::large>(table, none, own.coded, state, carried, ring, on, out);
+    } else if (may_carry) {
       take_block<RoundKind::carried>(table, none, own.coded, state, carried, ring, on, out);
     } else {
       take_block<RoundKind::plain>(table, none, own.coded, state, carried, ring, on, out);
     }
   }
-  give_signs(chains, blocks, {state - lane_start, carried});
-  if (!ends_well(state, carried, blocks.lanes, ring, words) && lane == 0)
+  give_signs(chains, blocks, {state - lane_start, carried.so_far});
+  if (!ends_well(state, carried.so_far, blocks.lanes, ring, words) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
   return true;
 }

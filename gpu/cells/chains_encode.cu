@@ -6,7 +6,7 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bits', of all lanes
-constexpr int load_batch = 16;                        ///< codes of a lane that are loaded at once
+constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
 static_assert(spare_segment_words == load_batch * largest_step_words);
 
 /// The words of a segment, which come out backwards.
@@ -41,18 +41,30 @@ __device__ unsigned place_of_token(unsigned token) {
                               : token - small_tokens + small_places;
 }
 
-/// Which of eight codes are not small, as bits.
-__device__ unsigned large_codes(const uint4& codes) {
-  const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
-  unsigned large = 0;
-  CUSZI_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    const unsigned high_bits = __vabsss2(pairs[i]) & 0xFFF0FFF0U;
-    large |= ((high_bits & 0xFFFFU) != 0 ? 1U : 0U) << (2 * i);
-    large |= (high_bits >> 16 != 0 ? 1U : 0U) << (2 * i + 1);
+/// Tells which of eight codes are not small.
+class LargeCodes {
+ public:
+  __device__ explicit LargeCodes(const std::uint32_t (&pairs)[4]) {
+    CUSZI_UNROLL
+    for (int i = 0; i < 4; ++i) high_bits_[i] = __vabsss2(pairs[i]) & 0xFFF0FFF0U;
   }
-  return large;
-}
+  __device__ bool any() const {
+    return (high_bits_[0] | high_bits_[1] | high_bits_[2] | high_bits_[3]) != 0;
+  }
+  /// Bit i is code i.
+  __device__ unsigned bits() const {
+    unsigned large = 0;
+    CUSZI_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      large |= ((high_bits_[i] & 0xFFFFU) != 0 ? 1U : 0U) << (2 * i);
+      large |= (high_bits_[i] >> 16 != 0 ? 1U : 0U) << (2 * i + 1);
+    }
+    return large;
+  }
+
+ private:
+  std::uint32_t high_bits_[4];
+};
 
 /// Puts the raw bits of a code that is not small, and finds the share of its token.
 __device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* shares,
@@ -84,13 +96,11 @@ __device__ void put_codes(const std::uint32_t (&pairs)[4], unsigned coded, unsig
     }
     if ((coded >> i & 1) == 0) found[i] = {};
   }
+  const unsigned large_of_some = may_be_large ? __reduce_or_sync(~0U, large) : 0;
   CUSZI_UNROLL
   for (int i = 8; i-- > 0;) {
-    if constexpr (may_be_large) {
-      const bool is_large = (large >> i & 1) != 0;
-      if (__any_sync(~0U, is_large))
-        put_raw_bits(code_at(i), is_large, shares, found[i], state, words);
-    }
+    if (may_be_large && (large_of_some >> i & 1) != 0)
+      put_raw_bits(code_at(i), (large >> i & 1) != 0, shares, found[i], state, words);
     put_symbol(found[i], state, words);
   }
 }
@@ -98,46 +108,47 @@ __device__ void put_codes(const uint4& codes, unsigned coded, int carried_end,
                           const PackedCellShare* shares, std::uint32_t& state,
                           SegmentWords& words) {
   const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
-  const unsigned large = large_codes(codes) & coded;
-  if (__any_sync(~0U, large != 0)) {
-    put_codes<true, true>(pairs, coded, large, carried_end, shares, state, words);
-  } else if (__any_sync(~0U, carried_end > 0)) {
-    put_codes<false, true>(pairs, coded, large, carried_end, shares, state, words);
+  const LargeCodes large(pairs);
+  const bool carries = __any_sync(~0U, carried_end > 0);
+  if (__any_sync(~0U, large.any())) {
+    const unsigned bits = large.bits() & coded;
+    if (carries) {
+      put_codes<true, true>(pairs, coded, bits, carried_end, shares, state, words);
+    } else {
+      put_codes<true, false>(pairs, coded, bits, carried_end, shares, state, words);
+    }
+  } else if (carries) {
+    put_codes<false, true>(pairs, coded, 0, carried_end, shares, state, words);
   } else {
-    put_codes<false, false>(pairs, coded, large, carried_end, shares, state, words);
+    put_codes<false, false>(pairs, coded, 0, carried_end, shares, state, words);
   }
 }
 
-/// Codes of a lane that are loaded together, well before they are put: a sector of memory.
-struct LoadedCodes {
-  uint4 low;
-  uint4 high;
-
-  __device__ LoadedCodes(const CellsChains& chains, std::uint32_t block, int first) {
-    const auto* const from = reinterpret_cast<const uint4*>(
-        chains.codes + std::uint64_t{block} * cell_block_codes + first);
-    low = __ldg(from);
-    high = __ldg(from + 1);
-  }
-};
+/// Eight codes of a block, from `first` on.
+__device__ uint4 load_codes(const CellsChains& chains, std::uint32_t block, int first) {
+  return __ldg(reinterpret_cast<const uint4*>(chains.codes +
+                                              std::uint64_t{block} * cell_block_codes + first));
+}
 
 /// The signs that a lane carries.
 class SignsToCarry {
  public:
   /// Those of the first small codes of a lane that are not 0.
   __device__ SignsToCarry(const CellsChains& chains, const CodeBlocks& blocks) {
+    constexpr int at_once = 4;
+    const std::uint32_t rounds = min(blocks.of_lane, blocks.carrying);
     CUSZI_NO_UNROLL
-    for (std::uint32_t round = 0; round < blocks.of_lane && !is_full(); ++round) {
+    for (std::uint32_t round = 0; round < rounds && !is_full(); ++round) {
       const std::uint32_t block = blocks.number(round);
       CUSZI_NO_UNROLL
-      for (int first = 0; first < cell_block_codes && !is_full(); first += 2 * load_batch) {
-        const LoadedCodes low(chains, block, first);
-        const LoadedCodes high(chains, block, first + load_batch);
+      for (int first = 0; first < cell_block_codes && !is_full(); first += at_once * load_batch) {
+        uint4 codes[at_once];
+        CUSZI_UNROLL
+        for (int i = 0; i < at_once; ++i)
+          codes[i] = load_codes(chains, block, first + i * load_batch);
         const int before = static_cast<int>(round) * cell_block_codes + first;
-        add(low.low, before);
-        add(low.high, before + 8);
-        add(high.low, before + 16);
-        add(high.high, before + 24);
+        CUSZI_UNROLL
+        for (int i = 0; i < at_once; ++i) add(codes[i], before + i * load_batch);
       }
     }
   }
@@ -219,7 +230,7 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
   // What a round needs is loaded in the one before, its block's number two before.
   std::uint32_t block = blocks.number(blocks.rounds - 1);
   std::uint32_t before = blocks.rounds > 1 ? blocks.number(blocks.rounds - 2) : 0;
-  LoadedCodes next(chains, block, last);
+  uint4 next = load_codes(chains, block, last);
   std::uint64_t next_coded = chains.coded_of(block);
   std::uint32_t next_kind = chains.classes[block];
   CUSZI_NO_UNROLL
@@ -231,17 +242,16 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
     const std::uint32_t after = round > 1 ? blocks.number(round - 2) : 0;
     CUSZI_NO_UNROLL
     for (int first = last; first >= 0; first -= load_batch) {
-      const LoadedCodes codes = next;
-      next = first > 0 ? LoadedCodes(chains, block, first - load_batch)
-                       : LoadedCodes(chains, before, last);
+      const uint4 codes = next;
+      next = first > 0 ? load_codes(chains, block, first - load_batch)
+                       : load_codes(chains, before, last);
       if (words.begin() - begin < load_batch * static_cast<int>(largest_step_words)) {
         if (threadIdx.x % 32 == 0) *task.has_overflown = 1;
         return true;
       }
       const auto coded_now = static_cast<unsigned>(coded >> first);
       const int carried_end = signs.end() - static_cast<int>(round) * cell_block_codes - first;
-      put_codes(codes.high, coded_now >> 8, carried_end - 8, own, state, words);
-      put_codes(codes.low, coded_now, carried_end, own, state, words);
+      put_codes(codes, coded_now, carried_end, own, state, words);
     }
     block = before;
     before = after;

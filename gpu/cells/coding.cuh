@@ -59,7 +59,7 @@ struct SegmentOutput {
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
 
 /// Words that a segment of codes has besides `room` words a code.
-inline constexpr std::uint64_t spare_segment_words = 1024;
+inline constexpr std::uint64_t spare_segment_words = 512;
 
 struct ChainEncodeTask {
   CellsChains chains;

@@ -181,9 +181,9 @@ class Segment:
         return symbol
 
     def token(self, lane, slots, carried):
-        """The token of a code; of the positive one if the lane carries its sign."""
+        """The token of a code; of the positive one if the lane carries its sign, which `carried` counts."""
         token, frequency, place = slots[self.states[lane] % _ONE]
-        if 0 < token < _SMALL and carried[lane] < _CARRIED:
+        if carried and 0 < token < _SMALL and carried[lane] < _CARRIED:
             carried[lane] += 1
             place, token = place + (0 if token & 1 else frequency), token - 1 | 1
             frequency *= 2
@@ -256,9 +256,10 @@ def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
         for start in range(0, len(blocks), 32):
             lanes = blocks[start:start + 32]
             tables = [head.codes[classes[tile, block]] for tile, block in lanes]
+            may_carry = start // 32 < (blocks_of_lane + 3) // 4
             for i in range(64):
-                tokens = {lane: segment.token(lane, tables[lane], carried) for lane, (tile, block) in enumerate(lanes)
-                          if coded[tile, 64 * block + i]}
+                tokens = {lane: segment.token(lane, tables[lane], carried if may_carry else None)
+                          for lane, (tile, block) in enumerate(lanes) if coded[tile, 64 * block + i]}
                 for lane, token in tokens.items():
                     if token < _SMALL:
                         code = (token + 1) // 2 if token & 1 else -(token // 2)

@@ -51,20 +51,23 @@ void give_signs(std::span<const std::uint64_t> live, std::size_t lane, std::uint
   }
 }
 
-void read_codes(std::span<const std::uint64_t> live, const CellsHead& head, SlowSegment& in,
-                SlowBlocks& blocks) {
+void read_codes(std::span<const std::uint64_t> live, std::uint32_t blocks_of_lane,
+                const CellsHead& head, SlowSegment& in, SlowBlocks& blocks) {
   std::uint32_t carried[most_lanes] = {};
   for (std::size_t first = 0; first < live.size(); first += most_lanes) {
     const auto round = live.subspan(first, std::min<std::size_t>(most_lanes, live.size() - first));
+    const bool may_carry = first / most_lanes < carrying_blocks(blocks_of_lane);
     for (std::uint64_t i = 0; i < cell_block_codes; ++i) {
       std::vector<std::uint32_t> tokens(round.size());
       const auto is_coded = [&](std::size_t lane) {
         return blocks.is_coded[round[lane] * cell_block_codes + i];
       };
-      for (std::size_t lane = 0; lane < round.size(); ++lane)
-        if (is_coded(lane))
-          tokens[lane] =
-              in.take_token(lane, head.tables.codes[blocks.classes[round[lane]]], carried[lane]);
+      for (std::size_t lane = 0; lane < round.size(); ++lane) {
+        if (!is_coded(lane)) continue;
+        const SymbolTable& table = head.tables.codes[blocks.classes[round[lane]]];
+        tokens[lane] =
+            may_carry ? in.take_token(lane, table, carried[lane]) : in.take_symbol(lane, table);
+      }
       for (std::size_t lane = 0; lane < round.size(); ++lane) {
         if (!is_coded(lane)) continue;
         const std::uint32_t token = tokens[lane];
@@ -99,13 +102,13 @@ void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
       if (blocks.classes[block] != 0) live.push_back(block);
     }
   ByteReader codes(sections.find(SectionId::codes), "the codes");
-  const std::size_t size =
-      std::size_t{most_lanes} * blocks_of_lane_in(rank, pass, tiles, head.blocks_of_lane);
+  const std::uint32_t blocks_of_lane = blocks_of_lane_in(rank, pass, tiles, head.blocks_of_lane);
+  const std::size_t size = std::size_t{most_lanes} * blocks_of_lane;
   for (std::size_t first = 0; first < live.size(); first += size) {
     const auto segment = std::span(live).subspan(first, std::min(size, live.size() - first));
     SlowSegment in(codes.take(index.get<std::uint32_t>()),
                    std::min<std::size_t>(segment.size(), most_lanes));
-    read_codes(segment, head, in, blocks);
+    read_codes(segment, blocks_of_lane, head, in, blocks);
     in.check_end();
   }
   codes.expect_end();

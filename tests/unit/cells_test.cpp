@@ -253,6 +253,19 @@ TEST_CASE("lanes of coarse passes are shorter in large frames") {
   CHECK(blocks_of_lane_in(1, 3, many_tiles, 32) == 8);
 }
 
+TEST_CASE("lanes are longer where blocks are cheap, and carry signs of a quarter of them") {
+  constexpr std::uint64_t blocks = 1000;
+  constexpr std::uint64_t codes = blocks * cell_block_codes;
+  CHECK(choose_blocks_of_lane(codes, 64 * blocks) == 8);
+  CHECK(choose_blocks_of_lane(codes, 63 * blocks) == 16);
+  CHECK(choose_blocks_of_lane(codes, 32 * blocks) == 16);
+  CHECK(choose_blocks_of_lane(codes, 31 * blocks) == 32);
+  CHECK(choose_blocks_of_lane(codes, blocks) == 32);
+  CHECK(carrying_blocks(32) == 8);
+  CHECK(carrying_blocks(8) == 2);
+  CHECK(carrying_blocks(2) == 1);
+}
+
 TEST_CASE("anchors of cells are written and read") {
   test::Random random(7);
   for (const Extents3& extents :
