@@ -101,8 +101,10 @@ WordScales scales_of(std::span<const Word> bits, const ForEach& for_each) {
   std::vector<ScaleScan<Word>> scans(ceil_div(bits.size(), piece));
   for_each(scans.size(), [&](std::size_t i) {
     const std::size_t first = i * piece;
-    for (const Word word : bits.subspan(first, std::min(piece, bits.size() - first)))
+    for (const Word word : bits.subspan(first, std::min(piece, bits.size() - first))) {
+      if (scans[i].is_settled()) break;
       scans[i].add(word);
+    }
   });
   ScaleScan<Word> all;
   for (const ScaleScan<Word>& scan : scans) all.add(scan);

@@ -32,7 +32,8 @@ template <class Word>
 struct ScaleScan {
   Word seen = 0;             ///< all bits
   std::uint32_t is_odd = 0;  ///< a value is no integer times a power of two
-  int least = FloatParts<Word>::exponents;
+  /// All values are multiples of 2^least, the largest that a map can have.
+  int least = FloatParts<Word>::exponents - 1;
   int end = 0;  ///< all values are below 2^end
 
   CUSZI_HD void add(Word bits) {
@@ -60,6 +61,8 @@ struct ScaleScan {
   CUSZI_HD bool may_be_multiples() const {
     return is_odd == 0 && end - least < FloatParts<Word>::digits;
   }
+  /// Whether more values change no scales.
+  CUSZI_HD bool is_settled() const { return seen % 2 != 0 && !may_be_multiples(); }
   WordScales scales() const;
 };
 template <class Word>

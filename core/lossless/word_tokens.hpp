@@ -101,27 +101,30 @@ struct WordToken {
   std::uint64_t raw;
 };
 
+/// Without branches: the lanes of a warp would take all of them.
 template <class Word>
 CUSZI_HD inline WordToken token_of_word(Word magnitude, bool negative, unsigned octave) {
-  if (magnitude == 0) return {0, 0, 0};
-  const unsigned width = bit_width_of(magnitude);
+  const bool is_zero = magnitude == 0;
+  const unsigned width = is_zero ? 1 : bit_width_of(magnitude);
   const unsigned distance = octave - width;
-  const Word sign = negative ? 1 : 0;
-  if (distance >= last_distance)
-    return {token_places - 1, octave - last_distance + 1, magnitude << 1 | sign};
-  if (distance < first_fine_distance || distance >= first_coarse_distance) {
-    const std::uint32_t token = distance < first_fine_distance
-                                    ? 1 + distance
-                                    : first_coarse_token + distance - first_coarse_distance;
-    const Word below = magnitude - (Word{1} << (width - 1));
-    return {token, width, below << 1 | sign};
-  }
-  const std::uint32_t first =
-      first_fine_token + 4 * (distance - first_fine_distance) + static_cast<std::uint32_t>(sign);
-  if (width == 1) return {first, 0, 0};
-  const unsigned open = width - 2;
-  const std::uint32_t half = static_cast<std::uint32_t>(magnitude >> open & 1);
-  return {first + 2 * half, open, magnitude & ((Word{1} << open) - 1)};
+  const std::uint32_t sign = negative ? 1 : 0;
+  const bool is_last = distance >= last_distance;
+  const bool is_fine = distance >= first_fine_distance && distance < first_coarse_distance;
+  const unsigned below = width - 1;
+  const unsigned open = !is_fine ? below : below == 0 ? 0 : below - 1;
+  const Word kept = is_last ? magnitude : magnitude & ((Word{1} << open) - 1);
+  const Word raw = is_fine ? kept : kept << 1 | Word{sign};
+  const std::uint32_t raw_bits = is_last ? octave - last_distance + 1 : is_fine ? open : width;
+  const auto half = static_cast<std::uint32_t>(open == below ? 0 : magnitude >> open & 1);
+  const std::uint32_t fine = first_fine_token + 4 * (distance - first_fine_distance);
+  const std::uint32_t coarse = distance < first_fine_distance
+                                   ? 1 + distance
+                                   : first_coarse_token + distance - first_coarse_distance;
+  const std::uint32_t token = is_last   ? token_places - 1
+                              : is_fine ? fine + 2 * half + sign
+                                        : coarse;
+  if (is_zero) return {0, 0, 0};
+  return {token, raw_bits, raw};
 }
 
 }  // namespace cuszi

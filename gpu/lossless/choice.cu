@@ -202,6 +202,21 @@ class SampledFrame {
   const WordBox* boxes_;
 };
 
+/// The scales of all values, scanned only where a sample leaves them open. Waits.
+template <class Word>
+WordScales scales_of(DeviceContext& gpu, const Word* bits, std::uint64_t points,
+                     std::span<const Word> sample) {
+  ScaleScan<Word> scan;
+  for (const Word word : sample) scan.add(word);
+  if (scan.is_settled()) return scan.scales();
+  auto* const found = upload(gpu, &scan, 1);
+  launch_in_turn(gpu, "scan_scales", points, WordsPolicy::scan_blocks, scan_scales<Word>, bits,
+                 points, found);
+  const ScaleScan<Word>* const all = download(gpu, found, 1);
+  gpu.sync();
+  return all->scales();
+}
+
 }  // namespace
 
 template <class Word>
@@ -211,19 +226,14 @@ WordChoice<Word> choose_words(DeviceContext& gpu, const Word* bits, const Extent
   const std::uint64_t wanted = std::min(points, most_base_samples);
   auto* const picked = gpu.take<Word>(wanted);
   launch_items(gpu, "pick_bits", wanted, pick_bits<Word>, bits, points, wanted, picked);
-  const ScaleScan<Word> none;
-  auto* const found = upload(gpu, &none, 1);
-  if (integer_step == 0)
-    launch_in_turn(gpu, "scan_scales", points, WordsPolicy::scan_blocks, scan_scales<Word>, bits,
-                   points, found);
-  const Word* const base_sample = download(gpu, picked, wanted);
-  const ScaleScan<Word>* const scan = download(gpu, found, 1);
+  const std::span base_sample(download(gpu, picked, wanted), wanted);
   const SampledFrame<Word> frame(gpu, bits, extents);
   gpu.sync();
-  WordScales scales = scan->scales();
+  WordScales scales{};
+  if (integer_step == 0) scales = scales_of(gpu, bits, points, base_sample);
   scales.integer_step = integer_step;
   return cuszi::choose_words<Word>(
-      extents, scales, std::span(base_sample, wanted),
+      extents, scales, base_sample,
       [&](std::span<const WordChoice<Word>> choices) { return frame.costs(choices); });
 }
 

@@ -231,7 +231,11 @@ class UnalignedBits {
  private:
   __device__ std::uint64_t word(std::uint64_t i) const {
     if (i < whole_) return __ldg(aligned_ + i);
-    return i == whole_ ? get_bytes(reinterpret_cast<const std::byte*>(aligned_ + i), tail_) : 0;
+    std::uint64_t value = 0;
+    const auto* const last = reinterpret_cast<const std::uint8_t*>(aligned_ + whole_);
+    CUSZI_NO_UNROLL
+    for (unsigned k = 0; i == whole_ && k < tail_; ++k) value |= std::uint64_t{last[k]} << (8 * k);
+    return value;
   }
 
   unsigned shift_;
@@ -240,45 +244,78 @@ class UnalignedBits {
   unsigned tail_;
 };
 
-/// A warp a block that has tokens: words from its tokens and raw bits.
+/// Where the tokens and raw bits of a block are.
+struct RawBlock {
+  std::uint32_t block = 0;
+  std::uint32_t points_and_octave = 0;  ///< the octave in the upper half
+  BitCount at = 0;
+
+  template <class Word>
+  __device__ static RawBlock of(const TokensTask<Word>& task, std::uint32_t number) {
+    const std::uint32_t block = task.blocks.live[number];
+    const std::uint32_t segment = number / task.segment_blocks;
+    const std::uint32_t first_block = task.blocks.live[segment * task.segment_blocks];
+    return {block, task.blocks.points[block] | octave_of_class(task.blocks.classes[block]) << 16,
+            8 * task.raw.before[segment] +
+                (task.blocks.raw_before[block] - task.blocks.raw_before[first_block])};
+  }
+  __device__ RawBlock of_lane(unsigned lane) const {
+    const auto from = static_cast<int>(lane);
+    return {__shfl_sync(~0U, block, from), __shfl_sync(~0U, points_and_octave, from),
+            __shfl_sync(~0U, at, from)};
+  }
+};
+
+template <class Word>
+struct alignas(2 * sizeof(Word)) WordPair {
+  Word words[2];
+};
+
+constexpr unsigned raw_blocks_of_warp = 8;  ///< whose places are found at once
+
+/// A warp some blocks that have tokens: words from their tokens and raw bits.
 template <class Word>
 __global__ void __launch_bounds__(WordsPolicy::threads)
     take_raw_bits(const __grid_constant__ TokensTask<Word> task) {
   if (*task.flaws != 0) return;
   const unsigned lane = threadIdx.x % 32;
-  const auto number = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
-  if (number >= task.live) return;
-  const std::uint32_t block = task.blocks.live[number];
-  const std::uint32_t points = task.blocks.points[block];
-  const unsigned octave = octave_of_class(task.blocks.classes[block]);
-  const std::uint32_t segment = number / task.segment_blocks;
-  const std::uint32_t first_block = task.blocks.live[segment * task.segment_blocks];
-  const std::uint32_t tokens = reinterpret_cast<const std::uint16_t*>(
-      task.symbols + std::uint64_t{number} * word_block)[lane];
-  WordTokenForm forms[2];
-  CUSZI_UNROLL
-  for (unsigned k = 0; k < 2; ++k)
-    if (2 * lane + k < points) forms[k] = form_of_token(tokens >> (8 * k) & 0xFFU, octave);
-  const std::uint32_t own = std::uint32_t{forms[0].raw_bits} + forms[1].raw_bits;
-  std::uint32_t end = own;
-  CUSZI_UNROLL
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const std::uint32_t before = __shfl_up_sync(~0U, end, step);
-    if (lane >= step) end += before;
-  }
+  const auto first = static_cast<std::uint32_t>(ItemPolicy::first() / 32 * raw_blocks_of_warp);
+  if (first >= task.live) return;
+  const std::uint32_t count = min(raw_blocks_of_warp, task.live - first);
+  RawBlock own_block;
+  if (lane < count) own_block = RawBlock::of(task, first + lane);
+  const auto* const symbols =
+      reinterpret_cast<const std::uint16_t*>(task.symbols + std::uint64_t{first} * word_block);
+  std::uint32_t next = __ldg(symbols + lane);
   const UnalignedBits bits(task.raw.bytes, task.raw.size);
-  BitCount at = 8 * task.raw.before[segment] +
-                (task.blocks.raw_before[block] - task.blocks.raw_before[first_block]) + (end - own);
-  Word words[2];
-  CUSZI_UNROLL
-  for (unsigned k = 0; k < 2; ++k) {
-    const std::uint64_t raw = bits.get(at, forms[k].raw_bits);
-    at += forms[k].raw_bits;
-    words[k] = word_of_raw<Word>(forms[k], raw);
+  CUSZI_NO_UNROLL
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uint32_t tokens = next;
+    if (i + 1 < count) next = __ldg(symbols + (i + 1) * (word_block / 2) + lane);
+    const RawBlock now = own_block.of_lane(i);
+    const std::uint32_t points = now.points_and_octave & 0xFFFFU;
+    WordTokenForm forms[2];
+    CUSZI_UNROLL
+    for (unsigned k = 0; k < 2; ++k)
+      if (2 * lane + k < points)
+        forms[k] = form_of_token(tokens >> (8 * k) & 0xFFU, now.points_and_octave >> 16);
+    const std::uint32_t own = std::uint32_t{forms[0].raw_bits} + forms[1].raw_bits;
+    std::uint32_t end = own;
+    CUSZI_UNROLL
+    for (unsigned step = 1; step < 32; step *= 2) {
+      const std::uint32_t before = __shfl_up_sync(~0U, end, step);
+      if (lane >= step) end += before;
+    }
+    BitCount at = now.at + (end - own);
+    WordPair<Word> pair;
+    CUSZI_UNROLL
+    for (unsigned k = 0; k < 2; ++k) {
+      pair.words[k] = word_of_raw<Word>(forms[k], bits.get(at, forms[k].raw_bits));
+      at += forms[k].raw_bits;
+    }
+    reinterpret_cast<WordPair<Word>*>(task.blocks.words +
+                                      std::uint64_t{now.block} * word_block)[lane] = pair;
   }
-  Word* const to = task.blocks.words + std::uint64_t{block} * word_block + 2 * lane;
-  to[0] = words[0];
-  to[1] = words[1];
 }
 
 /// The classes whose tables are worth shared memory: those that a head tells of.
@@ -338,7 +375,8 @@ void start_tokens(DeviceContext& gpu, TokensTask<Word> task, std::uint32_t count
   check_launch("decode_tokens");
   exclusive_sums(gpu, task.blocks.raw_bits, count, task.blocks.raw_before);
   launch_items(gpu, "check_raw_bits", task.raw.count, check_raw_bits<Word>, task);
-  launch_items(gpu, "take_raw_bits", std::uint64_t{task.live} * 32, take_raw_bits<Word>, task);
+  launch_items(gpu, "take_raw_bits", std::uint64_t{ceil_div(task.live, raw_blocks_of_warp)} * 32,
+               take_raw_bits<Word>, task);
 }
 
 }  // namespace

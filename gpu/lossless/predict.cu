@@ -9,23 +9,27 @@ namespace {
 constexpr unsigned tile_points = 2048;
 constexpr unsigned tile_words_of_thread = tile_points / WordsPolicy::threads;
 
-/// The points that a thread block predicts at once, and blocks.
+/// The points that a thread block predicts at once, and blocks. The points of a thread are a step
+/// apart.
 template <int rank>
 struct TileShape;
 template <>
 struct TileShape<1> {
   static constexpr int z = 1, y = 1, x = 2048;
   static constexpr int block_z = 1, block_y = 1, block_x = 64;
+  static constexpr int step_z = 0, step_y = 0, step_x = 256;
 };
 template <>
 struct TileShape<2> {
   static constexpr int z = 1, y = 16, x = 128;
   static constexpr int block_z = 1, block_y = 8, block_x = 8;
+  static constexpr int step_z = 0, step_y = 2, step_x = 0;
 };
 template <>
 struct TileShape<3> {
   static constexpr int z = 8, y = 8, x = 32;
   static constexpr int block_z = 4, block_y = 4, block_x = 4;
+  static constexpr int step_z = 1, step_y = 0, step_x = 0;
 };
 
 template <class Word>
@@ -79,49 +83,112 @@ struct SharedTile {
   static constexpr int pitch =
       static_cast<int>(word_block) + (Shape::block_x < 32 ? Shape::block_x : 0);
 
+  /// Points before the tile along y or x.
+  static constexpr int before_of_plane = before_y * width + Shape::y * reach;
+  static constexpr int before = (Shape::z + before_z) * before_of_plane;
+
   Word words[places > blocks* pitch ? places : blocks* pitch];
 
+  /// Relative to the tile.
+  struct Point {
+    int z;
+    int y;
+    int x;
+
+    __device__ static Point of_thread() {
+      const auto i = static_cast<int>(threadIdx.x);
+      return {i / (Shape::y * Shape::x), i / Shape::x % Shape::y, i % Shape::x};
+    }
+    __device__ Point after(int steps) const {
+      return {z + steps * Shape::step_z, y + steps * Shape::step_y, x + steps * Shape::step_x};
+    }
+  };
+
   __device__ void load(const PredictTask<Word>& task, const TileAt& at) {
-    const Word* const first = task.bits + at.chunk.first_point;
-#pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < places;
-         i += static_cast<int>(WordsPolicy::threads)) {
-      const int z = at.z - before_z + i / (height * width);
-      const int y = at.y - before_y + i / width % height;
-      const int x = at.x - reach + i % width;
-      Word word = 0;
-      if (at.has(z, y, x))
-        word = task.map.word_of(
-            first[static_cast<unsigned>(z) * task.grid.plane +
-                  static_cast<unsigned>(y) * task.grid.row + static_cast<unsigned>(x)]);
-      words[i] = word;
-    }
+    const Point own = Point::of_thread();
+    load<tile_words_of_thread + before_z * Shape::step_z>(
+        task, at, [&](int k) { return own.after(k - before_z * Shape::step_z); });
+    constexpr int at_once = 2;
+    constexpr auto threads = static_cast<int>(WordsPolicy::threads);
+    CUSZI_NO_UNROLL
+    for (int i = static_cast<int>(threadIdx.x); i < before; i += at_once * threads)
+      load<at_once>(task, at, [&](int k) { return point_before(i + k * threads); });
   }
-  /// As core's take_differences().
-  __device__ Word difference(const Word (&factors)[3][most_order + 1], int z, int y, int x) const {
-    const Word* const own = words + ((z + before_z) * height + y + before_y) * width + x + reach;
-    Word sum = 0;
+  /// Those of a thread, as core's take_differences().
+  __device__ void take_differences(const Word (&factors)[3][most_order + 1],
+                                   Word (&own)[tile_words_of_thread]) const {
+    // Along z, a thread's points are side by side.
+    Word planes[tile_words_of_thread + before_z];
+    const Point first = Point::of_thread();
     CUSZI_UNROLL
-    for (int i = 0; i <= before_z; ++i) {
-      Word of_plane = 0;
+    for (int k = 0; k < static_cast<int>(tile_words_of_thread) + before_z; ++k)
+      planes[k] = difference_in_plane(factors, first.after(k - before_z));
+    CUSZI_UNROLL
+    for (int k = 0; k < static_cast<int>(tile_words_of_thread); ++k) {
+      own[k] = 0;
       CUSZI_UNROLL
-      for (int j = 0; j <= before_y; ++j) {
-        Word of_row = 0;
-        CUSZI_UNROLL
-        for (int k = 0; k <= reach; ++k)
-          of_row += factors[2][k] * own[-(i * height + j) * width - k];
-        of_plane += factors[1][j] * of_row;
-      }
-      sum += factors[0][i] * of_plane;
+      for (int i = 0; i <= before_z; ++i) own[k] += factors[0][i] * planes[k + before_z - i];
     }
-    return sum;
   }
-  __device__ Word& by_blocks(int z, int y, int x) {
-    const int block =
-        (z / Shape::block_z * blocks_y + y / Shape::block_y) * blocks_x + x / Shape::block_x;
-    const int inside = (z % Shape::block_z * Shape::block_y + y % Shape::block_y) * Shape::block_x +
-                       x % Shape::block_x;
+  __device__ Word& by_blocks(const Point& at) {
+    const int block = (at.z / Shape::block_z * blocks_y + at.y / Shape::block_y) * blocks_x +
+                      at.x / Shape::block_x;
+    const int inside =
+        (at.z % Shape::block_z * Shape::block_y + at.y % Shape::block_y) * Shape::block_x +
+        at.x % Shape::block_x;
     return words[block * pitch + inside];
+  }
+
+ private:
+  __device__ int place_of(const Point& at) const {
+    return ((at.z + before_z) * height + at.y + before_y) * width + at.x + reach;
+  }
+  /// The i-th point before the tile along y or x; one far away behind the last.
+  __device__ static Point point_before(int i) {
+    constexpr int none = 1 << 30;
+    if (i >= before) return {0, 0, none};
+    const int z = i / before_of_plane - before_z;
+    const int rest = i % before_of_plane;
+    const int in_rows = rest - before_y * width;
+    if (in_rows < 0) return {z, rest / width - before_y, rest % width - reach};
+    return {z, in_rows / reach, in_rows % reach - reach};
+  }
+  /// Loads points, all of them before the first is used.
+  template <int count, class PointOf>
+  __device__ void load(const PredictTask<Word>& task, const TileAt& tile, const PointOf& point_of) {
+    const Word* const first = task.bits + tile.chunk.first_point;
+    Word loaded[count];
+    CUSZI_UNROLL
+    for (int k = 0; k < count; ++k) {
+      const Point at = point_of(k);
+      const int z = tile.z + at.z;
+      const int y = tile.y + at.y;
+      const int x = tile.x + at.x;
+      loaded[k] = 0;
+      if (tile.has(z, y, x))
+        loaded[k] = __ldg(first + static_cast<unsigned>(z) * task.grid.plane +
+                          static_cast<unsigned>(y) * task.grid.row + static_cast<unsigned>(x));
+    }
+    CUSZI_UNROLL
+    for (int k = 0; k < count; ++k) {
+      const Point at = point_of(k);
+      if (at.x >= Shape::x) continue;
+      const bool exists = tile.has(tile.z + at.z, tile.y + at.y, tile.x + at.x);
+      words[place_of(at)] = exists ? task.map.word_of(loaded[k]) : 0;
+    }
+  }
+  __device__ Word difference_in_plane(const Word (&factors)[3][most_order + 1],
+                                      const Point& at) const {
+    const Word* const own = words + place_of(at);
+    Word of_plane = 0;
+    CUSZI_UNROLL
+    for (int j = 0; j <= before_y; ++j) {
+      Word of_row = 0;
+      CUSZI_UNROLL
+      for (int k = 0; k <= reach; ++k) of_row += factors[2][k] * own[-j * width - k];
+      of_plane += factors[1][j] * of_row;
+    }
+    return of_plane;
   }
 };
 
@@ -145,17 +212,23 @@ __device__ void finish_block(const PredictTask<Word>& task, const TileAt& at,
       (z / Shape::block_z * along_y + y / Shape::block_y) * along_x + x / Shape::block_x;
   const std::uint64_t block = at.chunk.first_block + static_cast<unsigned>(in_chunk);
   const unsigned lane = threadIdx.x % 32;
+  const bool is_whole =
+      depth == Shape::block_z && height == Shape::block_y && width == Shape::block_x;
   Word words[2];
   bool exists[2];
   int places[2];
   CUSZI_UNROLL
   for (unsigned k = 0; k < 2; ++k) {
+    places[k] = static_cast<int>(lane + 32 * k);
+    exists[k] = true;
+    words[k] = tile.words[number * Tile::pitch + places[k]];
+    if (is_whole) continue;
     const Point3 inside = point_of_block<rank>(lane + 32 * k);
     const auto pz = static_cast<int>(inside.z);
     const auto py = static_cast<int>(inside.y);
     const auto px = static_cast<int>(inside.x);
     exists[k] = pz < depth && py < height && px < width;
-    words[k] = exists[k] ? tile.words[number * Tile::pitch + static_cast<int>(lane + 32 * k)] : 0;
+    if (!exists[k]) words[k] = 0;
     places[k] = (pz * height + py) * width + px;
   }
   const BlockSummary summary =
@@ -177,7 +250,7 @@ __device__ void finish_block(const PredictTask<Word>& task, const TileAt& at,
 
 /// A thread block a tile at a time.
 template <class Word, int rank, int reach>
-__global__ void __launch_bounds__(WordsPolicy::threads)
+__global__ void __launch_bounds__(WordsPolicy::threads, WordsPolicy::tile_blocks)
     predict_tiles(const __grid_constant__ PredictTask<Word> task) {
   using Shape = TileShape<rank>;
   constexpr unsigned places = word_classes * token_places;
@@ -192,18 +265,12 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
     tile.load(task, at);
     __syncthreads();
     Word own[tile_words_of_thread];
-    const auto each = [&](const auto& f) {
-      CUSZI_UNROLL
-      for (unsigned k = 0; k < tile_words_of_thread; ++k) {
-        const auto i = static_cast<int>(k * WordsPolicy::threads + threadIdx.x);
-        f(own[k], i / (Shape::y * Shape::x), i / Shape::x % Shape::y, i % Shape::x);
-      }
-    };
-    each([&](Word& word, int z, int y, int x) {
-      word = shifted_right(tile.difference(task.factors, z, y, x), shift);
-    });
+    tile.take_differences(task.factors, own);
     __syncthreads();
-    each([&](Word word, int z, int y, int x) { tile.by_blocks(z, y, x) = word; });
+    const auto first = SharedTile<Word, rank, reach>::Point::of_thread();
+    CUSZI_UNROLL
+    for (int k = 0; k < static_cast<int>(tile_words_of_thread); ++k)
+      tile.by_blocks(first.after(k)) = shifted_right(own[k], shift);
     __syncthreads();
     for (int block = static_cast<int>(threadIdx.x / 32); block < tile.blocks;
          block += static_cast<int>(WordsPolicy::warps))

@@ -46,13 +46,66 @@ struct RowsTask {
   Word* out;
 };
 
-/// Words from blocks to rows, with sums along rows: a thread block a row of blocks, a warp a row.
+/// Words of a lane that are side by side.
+template <class Word, unsigned count>
+struct LaneRow {
+  static constexpr unsigned parts = count * sizeof(Word) / sizeof(uint4);
+
+  union {
+    Word words[count];
+    uint4 whole[parts];
+  };
+
+  /// `from` is aligned if all of them exist.
+  __device__ void load(const Word* from, unsigned existing) {
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < parts; ++i) whole[i] = make_uint4(0, 0, 0, 0);
+    if (existing == count) {
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < parts; ++i) whole[i] = reinterpret_cast<const uint4*>(from)[i];
+      return;
+    }
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < count; ++i)
+      if (i < existing) words[i] = from[i];
+  }
+  __device__ void store(Word* to, unsigned existing) const {
+    if (existing == count && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < parts; ++i) reinterpret_cast<uint4*>(to)[i] = whole[i];
+      return;
+    }
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < count; ++i)
+      if (i < existing) to[i] = words[i];
+  }
+  /// Sums along the rows of all lanes. `carry` is what came before, then all.
+  __device__ void sum(Word& carry) {
+    CUSZI_UNROLL
+    for (unsigned i = 1; i < count; ++i) words[i] += words[i - 1];
+    const unsigned lane = threadIdx.x % 32;
+    const Word own = words[count - 1];
+    Word end = own;
+    CUSZI_UNROLL
+    for (unsigned step = 1; step < 32; step *= 2) {
+      const Word before = __shfl_up_sync(~0U, end, step);
+      if (lane >= step) end += before;
+    }
+    CUSZI_UNROLL
+    for (Word& word : words) word += carry + (end - own);
+    carry += __shfl_sync(~0U, end, 31);
+  }
+};
+
+/// Words from blocks to rows, with sums along rows: a thread block a row of blocks, a warp one or
+/// two rows, a lane a block.
 template <class Word, int rank>
 __global__ void __launch_bounds__(WordsPolicy::threads)
     sum_rows(const __grid_constant__ RowsTask<Word> task) {
   constexpr std::uint32_t depth = rank == 3 ? 4 : 1;
   constexpr std::uint32_t height = rank == 3 ? 4 : 8;
   constexpr std::uint32_t width = rank == 3 ? 4 : 8;
+  constexpr unsigned rows_of_warp = depth * height / WordsPolicy::warps;
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t in_chunk = task.along[0] * task.along[1];
   const WordChunk chunk = task.grid.chunks[blockIdx.x / in_chunk];
@@ -65,35 +118,34 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
   const std::uint64_t first_block = chunk.first_block + (block_z * blocks_y + block_y) * blocks_x;
   const std::uint32_t own_depth = min(depth, chunk.size[0] - block_z * depth);
   const std::uint32_t own_height = min(height, chunk.size[1] - block_y * height);
-  for (std::uint32_t row = threadIdx.x / 32; row < own_depth * own_height;
-       row += WordsPolicy::warps) {
-    const std::uint32_t z = row / own_height;
-    const std::uint32_t y = row % own_height;
-    Word* const to = task.out + chunk.first_point + (block_z * depth + z) * task.grid.plane +
-                     (block_y * height + y) * task.grid.row;
-    Word carry[most_order] = {};
-#pragma unroll 2
-    for (std::uint32_t begin = 0; begin < chunk.size[2]; begin += 32) {
-      const std::uint32_t x = begin + lane;
-      Word word = 0;
-      if (x < chunk.size[2]) {
-        const std::uint64_t block = first_block + x / width;
-        const std::uint32_t own_width = min(width, chunk.size[2] - x / width * width);
-        if (task.classes[block] != 0)
-          word = task.words[block * word_block + (z * own_height + y) * own_width + x % width];
-      }
+  Word* const first = task.out + chunk.first_point + block_z * depth * task.grid.plane +
+                      block_y * height * task.grid.row;
+  Word carry[rows_of_warp][most_order] = {};
+  for (std::uint32_t begin = 0; begin < blocks_x; begin += 32) {
+    const std::uint32_t block = begin + lane;
+    const std::uint32_t x = block * width;
+    const std::uint32_t own_width = block < blocks_x ? min(width, chunk.size[2] - x) : 0;
+    const bool is_live = own_width != 0 && task.classes[first_block + block] != 0;
+    const Word* const from = task.words + (first_block + block) * word_block;
+    LaneRow<Word, width> rows[rows_of_warp];
+    CUSZI_UNROLL
+    for (unsigned k = 0; k < rows_of_warp; ++k) {
+      const std::uint32_t row = threadIdx.x / 32 + k * WordsPolicy::warps;
+      const bool exists = is_live && row < own_depth * own_height;
+      rows[k].load(from + row * own_width, exists ? own_width : 0);
+    }
+    CUSZI_UNROLL
+    for (unsigned k = 0; k < rows_of_warp; ++k) {
+      const std::uint32_t row = threadIdx.x / 32 + k * WordsPolicy::warps;
+      if (row >= own_depth * own_height) continue;
       CUSZI_UNROLL
-      for (int i = 0; i < most_order; ++i) {
-        if (i >= task.order) continue;
-        CUSZI_UNROLL
-        for (unsigned step = 1; step < 32; step *= 2) {
-          const Word before = __shfl_up_sync(~0U, word, step);
-          if (lane >= step) word += before;
-        }
-        word += carry[i];
-        carry[i] = __shfl_sync(~0U, word, 31);
-      }
-      if (x < chunk.size[2]) to[x] = task.store(word);
+      for (int i = 0; i < most_order; ++i)
+        if (i < task.order) rows[k].sum(carry[k][i]);
+      CUSZI_UNROLL
+      for (Word& word : rows[k].words) word = task.store(word);
+      rows[k].store(
+          first + row / own_height * task.grid.plane + row % own_height * task.grid.row + x,
+          own_width);
     }
   }
 }
@@ -172,6 +224,87 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
 }
 
 template <class Word>
+struct PlanesTask {
+  DeviceGrid grid;
+  std::uint32_t parts;  ///< thread blocks of a chunk
+  int orders[2];        ///< along z and y
+  WordStore<Word> store;
+  Word* words;
+};
+
+/// Planes whose sums along z and y are made at once: a warp has some rows of each plane.
+struct PlanesPolicy {
+  static constexpr unsigned rows_of_warp = 12;
+  static constexpr unsigned most_rows = rows_of_warp * WordsPolicy::warps;
+};
+
+/// Sums along z and y, in place: a thread block 32 columns of all planes, a lane a column.
+template <class Word>
+__global__ void __launch_bounds__(WordsPolicy::threads)
+    sum_planes(const __grid_constant__ PlanesTask<Word> task) {
+  constexpr unsigned rows = PlanesPolicy::rows_of_warp;
+  __shared__ Word totals[2][WordsPolicy::warps][32];
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32;
+  const WordChunk chunk = task.grid.chunks[blockIdx.x / task.parts];
+  const std::uint32_t x = blockIdx.x % task.parts * 32 + lane;
+  const std::uint32_t y = warp * rows;
+  const std::uint32_t existing =
+      x < chunk.size[2] && y < chunk.size[1] ? min(rows, chunk.size[1] - y) : 0;
+  Word* at = task.words + chunk.first_point + y * task.grid.row + x;
+  const auto load = [&](const Word* from, Word(&to)[rows]) {
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < rows; ++i) to[i] = i < existing ? from[i * task.grid.row] : 0;
+  };
+  Word sums[most_order][rows] = {};
+  Word next[rows];
+  load(at, next);
+  unsigned turn = 0;
+  for (std::uint32_t z = 0; z < chunk.size[0]; ++z) {
+    Word words[rows];
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < rows; ++i) words[i] = next[i];
+    if (z + 1 < chunk.size[0]) load(at + task.grid.plane, next);
+    for (int order = 0; order < task.orders[1]; ++order) {
+      CUSZI_UNROLL
+      for (unsigned i = 1; i < rows; ++i) words[i] += words[i - 1];
+      totals[turn][warp][lane] = words[rows - 1];
+      __syncthreads();  // totals of two turns ago are no longer read then
+      Word before = 0;
+      for (unsigned i = 0; i < warp; ++i) before += totals[turn][i][lane];
+      CUSZI_UNROLL
+      for (Word& word : words) word += before;
+      turn ^= 1;
+    }
+    CUSZI_UNROLL
+    for (int order = 0; order < most_order; ++order) {
+      if (order >= task.orders[0]) continue;
+      CUSZI_UNROLL
+      for (unsigned i = 0; i < rows; ++i) words[i] = sums[order][i] += words[i];
+    }
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < rows; ++i)
+      if (i < existing) at[i * task.grid.row] = task.store(words[i]);
+    at += task.grid.plane;
+  }
+}
+
+template <class Word>
+void sum_planes_of(DeviceContext& gpu, const DeviceGrid& grid, const Orders& orders,
+                   const WordStore<Word>& store, Word* words) {
+  PlanesTask<Word> task{};
+  task.grid = grid;
+  task.parts = ceil_div(grid.chunk[2], 32U);
+  task.orders[0] = orders[0];
+  task.orders[1] = orders[1];
+  task.store = store;
+  task.words = words;
+  sum_planes<Word><<<grid_of(std::uint64_t{grid.chunk_count} * task.parts), WordsPolicy::threads, 0,
+                     gpu.stream()>>>(task);
+  check_launch("sum_planes");
+}
+
+template <class Word>
 void sum_along(DeviceContext& gpu, const DeviceGrid& grid, int axis, int order,
                const WordStore<Word>& store, Word* words) {
   ColumnsTask<Word> task{};
@@ -243,6 +376,10 @@ void restore_words(DeviceContext& gpu, const WordHead<Word>& head, const DeviceG
       sum_rows<Word, 3><<<launched, WordsPolicy::threads, 0, gpu.stream()>>>(task);
   }
   check_launch("sum_rows");
+  if (sums_y && sums_z && grid.chunk[1] <= PlanesPolicy::most_rows) {
+    sum_planes_of<Word>(gpu, grid, head.orders, {head.map, true}, bits);
+    return;
+  }
   if (sums_y) sum_along(gpu, grid, 1, head.orders[1], {head.map, !sums_z}, bits);
   if (sums_z) sum_along(gpu, grid, 0, head.orders[0], {head.map, true}, bits);
 }

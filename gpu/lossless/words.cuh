@@ -18,7 +18,7 @@ struct WordsPolicy {
   static constexpr unsigned threads = 256;
   static constexpr unsigned warps = threads / 32;
   static constexpr unsigned scan_blocks = 16;   ///< per multiprocessor
-  static constexpr unsigned tile_blocks = 6;    ///< likewise
+  static constexpr unsigned tile_blocks = 4;    ///< likewise
   static constexpr unsigned decode_warps = 16;  ///< of token segments that share tables
 };
 

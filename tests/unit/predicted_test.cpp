@@ -242,6 +242,23 @@ TEST_CASE("low bits that no value has take no bytes") {
   CHECK(sections.size() < 4 * values.size());
 }
 
+TEMPLATE_TEST_CASE("multiples of any power of two come back", "", float, double) {
+  const FrameShape shape{std::is_same_v<TestType, float> ? DType::f32 : DType::f64, {66, 3}};
+  for (int exponent = std::numeric_limits<TestType>::min_exponent - 1;
+       exponent < std::numeric_limits<TestType>::max_exponent; ++exponent)
+    for (const bool varies : {false, true}) {
+      INFO("2^" << exponent << ", varies: " << varies);
+      std::vector<TestType> values(shape.points(), std::ldexp(TestType{1}, exponent));
+      if (varies) values[5] = -values[5];
+      const auto sections = encode_predicted(bytes_of(values), shape, one_by_one);
+      std::vector<TestType> restored(values.size());
+      decode_predicted(
+          {sections.head, sections.index, sections.classes, sections.codes, sections.raw}, shape,
+          std::as_writable_bytes(std::span(restored)), one_by_one);
+      REQUIRE(restored == values);
+    }
+}
+
 TEST_CASE("heads that no encoder writes are refused") {
   const Extents3 extents{1, 40, 50};
   const FrameShape shape{DType::f32, {40, 50}};
