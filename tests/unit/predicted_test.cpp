@@ -242,10 +242,11 @@ TEST_CASE("low bits that no value has take no bytes") {
   CHECK(sections.size() < 4 * values.size());
 }
 
-TEMPLATE_TEST_CASE("multiples of any power of two come back", "", float, double) {
+TEMPLATE_TEST_CASE("multiples of powers of two come back", "", float, double) {
   const FrameShape shape{std::is_same_v<TestType, float> ? DType::f32 : DType::f64, {66, 3}};
-  for (int exponent = std::numeric_limits<TestType>::min_exponent - 1;
-       exponent < std::numeric_limits<TestType>::max_exponent; ++exponent)
+  constexpr int end = std::numeric_limits<TestType>::max_exponent;
+  for (int exponent = std::numeric_limits<TestType>::min_exponent - 1; exponent < end;
+       exponent += exponent < end - 64 ? 29 : 1)
     for (const bool varies : {false, true}) {
       INFO("2^" << exponent << ", varies: " << varies);
       std::vector<TestType> values(shape.points(), std::ldexp(TestType{1}, exponent));
