@@ -7,37 +7,10 @@
 #include "core/cells/quantiser.hpp"
 #include "gpu/cells/cell.cuh"
 #include "gpu/cells/tuning.cuh"
+#include "gpu/coders/symbol_lanes.cuh"
 #include "gpu/runtime/context.hpp"
 
 namespace cuszi::gpu {
-
-/// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
-/// certain, which changes no state.
-struct PackedCellShare {
-  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
-  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
-
-  CUSZI_HD static PackedCellShare of(const SymbolShare& share) {
-    if (share.frequency == 0) return {};
-    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
-    return {share.frequency | share.first << 16,
-            static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
-  }
-  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
-  /// That of a pair of tokens, given that of the positive one.
-  CUSZI_HD PackedCellShare of_pair() const {
-    return {frequency_and_first + frequency(), reciprocal / 2};
-  }
-  CUSZI_HD bool spills(std::uint32_t state) const {
-    return state >> (32 - table_probability_bits) >= frequency();
-  }
-  /// The estimate of the quotient is at most 1 too small.
-  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
-    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
-    if (state - quotient * frequency() >= frequency()) ++quotient;
-    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
-  }
-};
 
 /// The segments of a pass: those of its classes, then those of its codes, have successive numbers
 /// in the frame.

@@ -8,109 +8,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr int store_batch = 8;         ///< codes of a lane that are stored at once
-constexpr unsigned ring_words = 512;   ///< of 16 bits
-constexpr unsigned loaded_words = 64;  ///< at once
-/// Steps of which each takes up to 32 words.
-constexpr int steps_of_top_up = 8;
-/// Words that must be there. Those that a step before may still read are not overwritten.
-constexpr unsigned enough_words = ring_words - loaded_words - 64;
-static_assert(steps_of_top_up * 32 <= enough_words && store_batch == steps_of_top_up);
-
-/// A part of a frame's bytes by words of 32 bits; reads none behind its end.
-class UnalignedWords {
- public:
-  __device__ UnalignedWords(const std::byte* bytes, std::uint32_t count)
-      : bytes_(bytes),
-        count_(count),
-        shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(bytes) % 4) * 8),
-        aligned_(reinterpret_cast<const std::uint32_t*>(bytes - shift_ / 8)) {}
-
-  /// A word that is being loaded.
-  struct Loaded {
-    std::uint32_t low;
-    std::uint32_t high;
-  };
-  __device__ Loaded load(std::uint32_t i) const {
-    Loaded word{0, 0};
-    if (i + 1 < count_) word.low = __ldg(aligned_ + i);
-    if (i + 1 < count_ && shift_ != 0) word.high = __ldg(aligned_ + i + 1);
-    return word;
-  }
-  /// The i-th word, once it has been loaded; 0 behind the end.
-  __device__ std::uint32_t word(std::uint32_t i, const Loaded& loaded) const {
-    if (i + 1 == count_)
-      return static_cast<std::uint32_t>(get_bytes(bytes_ + 4 * std::uint64_t{i}, 4));
-    return __funnelshift_r(loaded.low, loaded.high, shift_);
-  }
-  __device__ std::uint32_t operator[](std::uint32_t i) const { return word(i, load(i)); }
-  __device__ std::uint32_t count() const { return count_; }
-
- private:
-  const std::byte* bytes_;
-  std::uint32_t count_;
-  unsigned shift_;
-  const std::uint32_t* aligned_;
-};
-
-/// The words of a segment as a warp takes them, by a ring in shared memory that is filled ahead.
-class RingWords {
- public:
-  __device__ RingWords(const UnalignedWords& from, std::uint32_t first, std::uint32_t* ring)
-      : from_(from), next_(first + lane()), ring_(ring), below_((1U << lane()) - 1) {
-    constexpr unsigned at_once = 8;
-    static_assert(ring_words % (at_once * loaded_words) == 0);
-    CUSZI_NO_UNROLL
-    for (have_ = 0; have_ < ring_words;) {
-      UnalignedWords::Loaded loaded[at_once];
-      CUSZI_UNROLL
-      for (unsigned i = 0; i < at_once; ++i) loaded[i] = from_.load(next_ + 32 * i);
-      CUSZI_UNROLL
-      for (unsigned i = 0; i < at_once; ++i) put(from_.word(next_ + 32 * i, loaded[i]));
-      next_ += 32 * at_once;
-    }
-    ahead_ = from_.load(next_);
-    __syncwarp();
-  }
-
-  /// Makes sure of the words of `steps_of_top_up` steps.
-  __device__ void top_up() {
-    CUSZI_NO_UNROLL
-    while (have_ - at_ <= enough_words) {
-      __syncwarp();
-      put(from_.word(next_, ahead_));
-      next_ += 32;
-      ahead_ = from_.load(next_);
-      __syncwarp();
-    }
-  }
-
-  /// Gives the next word to every lane whose state is too low, in the order of lanes.
-  __device__ void refill(std::uint32_t& state) {
-    const bool is_low = needs_refill(state);
-    const unsigned low = __ballot_sync(~0U, is_low);
-    const unsigned at = (at_ + static_cast<unsigned>(__popc(low & below_))) % ring_words;
-    if (is_low) state = refilled(state, reinterpret_cast<const std::uint16_t*>(ring_)[at]);
-    at_ += static_cast<unsigned>(__popc(low));
-  }
-
-  __device__ std::uint32_t taken() const { return at_; }
-
- private:
-  __device__ static unsigned lane() { return threadIdx.x % 32; }
-  __device__ void put(std::uint32_t word) {
-    ring_[have_ / 2 % (ring_words / 2) + lane()] = word;
-    have_ += loaded_words;
-  }
-
-  const UnalignedWords& from_;
-  std::uint32_t next_;
-  std::uint32_t* ring_;
-  unsigned below_;
-  std::uint32_t at_ = 0;
-  std::uint32_t have_;
-  UnalignedWords::Loaded ahead_;
-};
+constexpr int store_batch = 8;  ///< codes of a lane that are stored at once
+static_assert(store_batch == RingOfWords::steps_of_top_up);
 
 /// A segment: its bytes as the index tells, checked.
 struct SegmentBytes {
@@ -130,21 +29,10 @@ struct SegmentBytes {
   }
 };
 
-/// Whether a segment has ended as it should: every lane in its first state but for so many lowest
-/// bits, all words taken.
-__device__ bool ends_well(std::uint32_t state, std::uint32_t carried, std::uint32_t lanes,
-                          const RingWords& ring, const UnalignedWords& words) {
-  const std::uint32_t taken = ring.taken();
-  const bool is_padded = taken % 2 != 0;
-  const bool all_taken = (taken + 1) / 2 == words.count() - lanes;
-  const bool is_zero = !is_padded || !all_taken || words[words.count() - 1] >> 16 == 0;
-  return __all_sync(~0U, state >> carried == lane_start >> carried) && all_taken && is_zero;
-}
-
 /// What the warps of a block share: tables, whose lookups tell the symbol and the next state at
 /// once, and a ring each.
 struct SharedChains {
-  static constexpr unsigned ring_size = ring_words / 2;
+  static constexpr unsigned ring_size = RingOfWords::size / 2;
 
   DecoderEntry entries[class_count][table_probability_one];
   std::uint32_t rings[CellsPolicy::chain_warps][ring_size];  ///< of as many warps as there are
@@ -210,7 +98,7 @@ struct SharedChains {
 
 /// Takes a class of a lane, unless it is off.
 __device__ std::uint32_t take_class(const DecoderEntry* table, bool on, std::uint32_t& state,
-                                    RingWords& ring) {
+                                    RingOfWords& ring) {
   const DecoderEntry entry = table[state % table_probability_one];
   state = on ? entry.next(state) : state;
   ring.refill(state);
@@ -221,8 +109,8 @@ __device__ std::uint32_t take_class(const DecoderEntry* table, bool on, std::uin
 /// all blocks of a box find the classes that they follow from in registers.
 template <unsigned classes>
 __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
-                             const SharedChains& shared, std::uint32_t& state, RingWords& ring) {
-  static_assert(classes <= steps_of_top_up);
+                             const SharedChains& shared, std::uint32_t& state, RingOfWords& ring) {
+  static_assert(classes <= RingOfWords::steps_of_top_up);
   const ClassBoxes boxes(runs.rank, runs.pass);
   std::uint8_t* row = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
   const bool has_parents = runs.pass > 0;
@@ -279,7 +167,7 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
     return;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
-  RingWords ring(words, runs.lanes, shared.own_ring());
+  RingOfWords ring(words, runs.lanes, shared.own_ring());
   std::uint32_t state = lane < runs.lanes ? words[lane] : lane_start;
   wait_for_parents(task, runs);
   if (runs.pass == 0 || runs.rank == 1) {
@@ -289,8 +177,7 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
   } else {
     take_classes<7>(chains, runs, shared, state, ring);
   }
-  if (!ends_well(state, 0, runs.lanes, ring, words) && lane == 0)
-    atomicOr(chains.flaws, bad_ans_segment);
+  if (!ring.ends_well(state, runs.lanes) && lane == 0) atomicOr(chains.flaws, bad_ans_segment);
 }
 
 /// A warp a segment of classes, in the order of passes. One that needs the classes of another waits
@@ -323,7 +210,7 @@ __global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
 
 /// Takes the raw bits of those lanes whose tokens have some.
 __device__ void take_raw_bits(const DecoderEntry& entry, int& code, std::uint32_t& state,
-                              RingWords& ring) {
+                              RingOfWords& ring) {
   if (!__any_sync(~0U, entry.is_large())) return;
   if (entry.is_large()) {
     const std::uint32_t token = entry.symbol() + small_tokens;
@@ -354,12 +241,13 @@ struct CarriedCount {
 /// the table `none`, which is certain of 0.
 template <RoundKind kind>
 __device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, std::uint64_t coded,
-                           std::uint32_t& state, CarriedCount& carried, RingWords& ring, bool on,
+                           std::uint32_t& state, CarriedCount& carried, RingOfWords& ring, bool on,
                            uint4* out) {
   constexpr bool is_any = kind == RoundKind::any;
   constexpr bool may_be_large = is_any || kind == RoundKind::large;
   constexpr bool may_be_carried = is_any || kind == RoundKind::carried;
-  constexpr int codes_of_top_up = may_be_large ? steps_of_top_up / 2 : steps_of_top_up;
+  constexpr int codes_of_top_up =
+      may_be_large ? RingOfWords::steps_of_top_up / 2 : RingOfWords::steps_of_top_up;
   CUSZI_NO_UNROLL
   for (int i = 0; i < cell_block_codes / store_batch; ++i) {
     const auto own = static_cast<unsigned>(coded >> (i * store_batch));
@@ -467,7 +355,7 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
   }
   const UnalignedWords words(bytes.begin, bytes.words);
   __syncwarp();  // the segment before has been read
-  RingWords ring(words, blocks.lanes, shared.own_ring());
+  RingOfWords ring(words, blocks.lanes, shared.own_ring());
   std::uint32_t state = lane < blocks.lanes ? words[lane] : lane_start;
   CarriedCount carried;
   // What a round needs is loaded in the one before, its block's number two before.
@@ -499,7 +387,7 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
     }
   }
   give_signs(chains, blocks, {state - lane_start, carried.so_far});
-  if (!ends_well(state, carried.so_far, blocks.lanes, ring, words) && lane == 0)
+  if (!ring.ends_well(state, blocks.lanes, carried.so_far) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
   return true;
 }

@@ -28,7 +28,7 @@ class SegmentWords {
   unsigned below_;
 };
 
-__device__ void put_symbol(const PackedCellShare& share, std::uint32_t& state,
+__device__ void put_symbol(const PackedSymbolShare& share, std::uint32_t& state,
                            SegmentWords& words) {
   words.spill(share.spills(state), state);
   state = share.put(state);
@@ -67,8 +67,8 @@ class LargeCodes {
 };
 
 /// Puts the raw bits of a code that is not small, and finds the share of its token.
-__device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* shares,
-                             PackedCellShare& share, std::uint32_t& state, SegmentWords& words) {
+__device__ void put_raw_bits(int code, bool is_large, const PackedSymbolShare* shares,
+                             PackedSymbolShare& share, std::uint32_t& state, SegmentWords& words) {
   const CellToken token = token_of_code(code);
   words.spill(is_large && state >> (32 - token.raw_bits) != 0, state);
   if (!is_large) return;
@@ -80,12 +80,12 @@ __device__ void put_raw_bits(int code, bool is_large, const PackedCellShare* sha
 /// code i. Signs of codes before `carried_end` are carried.
 template <bool may_be_large, bool may_be_carried>
 __device__ void put_codes(const std::uint32_t (&pairs)[4], unsigned coded, unsigned large,
-                          int carried_end, const PackedCellShare* shares, std::uint32_t& state,
+                          int carried_end, const PackedSymbolShare* shares, std::uint32_t& state,
                           SegmentWords& words) {
   const auto code_at = [&](int i) {
     return int{static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16))};
   };
-  PackedCellShare found[8];
+  PackedSymbolShare found[8];
   CUSZI_UNROLL
   for (int i = 0; i < 8; ++i) {
     const int code = code_at(i);
@@ -105,7 +105,7 @@ __device__ void put_codes(const std::uint32_t (&pairs)[4], unsigned coded, unsig
   }
 }
 __device__ void put_codes(const uint4& codes, unsigned coded, int carried_end,
-                          const PackedCellShare* shares, std::uint32_t& state,
+                          const PackedSymbolShare* shares, std::uint32_t& state,
                           SegmentWords& words) {
   const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
   const LargeCodes large(pairs);
@@ -190,8 +190,8 @@ __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
 /// What the warps of a block share: the shares of tokens and of classes. A place more in each row,
 /// so that lanes find the same token of different classes in different banks.
 struct SharedShares {
-  PackedCellShare codes[class_count][token_places + 1];
-  PackedCellShare classes[class_count][class_places + 1];
+  PackedSymbolShare codes[class_count][token_places + 1];
+  PackedSymbolShare classes[class_count][class_places + 1];
 
   /// By all threads of a block, which wait.
   __device__ void load(const ChainEncodeTask& task) {
@@ -236,7 +236,7 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
   CUSZI_NO_UNROLL
   for (std::uint32_t round = blocks.rounds; round-- > 0;) {
     const std::uint64_t coded = round < blocks.of_lane ? next_coded : 0;
-    const PackedCellShare* const own = shared.codes[next_kind];
+    const PackedSymbolShare* const own = shared.codes[next_kind];
     next_coded = chains.coded_of(before);
     next_kind = chains.classes[before];
     const std::uint32_t after = round > 1 ? blocks.number(round - 2) : 0;
@@ -279,7 +279,7 @@ __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
     const LoadedBox now = next;
     if (left > 0) next = load(left - 1);
     const bool on = left >> boxes.log2_boxes < runs.tiles;
-    PackedCellShare found[classes];
+    PackedSymbolShare found[classes];
     std::uint32_t before = 0;
     CUSZI_UNROLL
     for (unsigned i = 0; i < classes; ++i) {

@@ -40,8 +40,8 @@ inline constexpr std::uint64_t code_shares_of_frame = class_count * token_places
 
 /// The tables of frames as encoders take them.
 struct EncoderTables {
-  PackedCellShare* classes;  ///< [frame][context][class]
-  PackedCellShare* codes;    ///< [frame][class][token]
+  PackedSymbolShare* classes;  ///< [frame][context][class]
+  PackedSymbolShare* codes;    ///< [frame][class][token]
 };
 EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
 /// Starts to choose the tables of frames, and how many blocks a lane codes. They go to `heads` too.
@@ -63,8 +63,8 @@ inline constexpr std::uint64_t spare_segment_words = 512;
 
 struct ChainEncodeTask {
   CellsChains chains;
-  const PackedCellShare* class_shares;  ///< [context][class]
-  const PackedCellShare* code_shares;   ///< [class][token]
+  const PackedSymbolShare* class_shares;  ///< [context][class]
+  const PackedSymbolShare* code_shares;   ///< [class][token]
   std::uint16_t* class_words;
   std::uint16_t* code_words;
   std::uint32_t room;     ///< words for a code, 1 or 2

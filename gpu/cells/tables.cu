@@ -45,7 +45,8 @@ __device__ Cost choose_table_by_warp(const std::uint64_t* counts, const std::uin
 /// A warp a table: of tokens, or of classes, whose table has fewer places.
 __global__ void __launch_bounds__(32)
     choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
-                      PackedCellShare* class_shares, PackedCellShare* code_shares, Cost* costs) {
+                      PackedSymbolShare* class_shares, PackedSymbolShare* code_shares,
+                      Cost* costs) {
   __shared__ std::uint64_t own[token_places];
   __shared__ SymbolTable table;
   __shared__ std::uint32_t first[token_places];
@@ -75,10 +76,10 @@ __global__ void __launch_bounds__(32)
   }
   __syncwarp();
   const unsigned places = is_of_codes ? token_places : class_places;
-  PackedCellShare* const shares =
+  PackedSymbolShare* const shares =
       is_of_codes ? code_shares + number * token_places : class_shares + number * class_places;
   for (unsigned i = threadIdx.x; i < places; i += 32)
-    shares[i] = PackedCellShare::of({table.frequencies[i], first[i]});
+    shares[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
 }
 
 /// A lane a class.
@@ -111,8 +112,8 @@ __global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, Cell
 }  // namespace
 
 EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames) {
-  return {gpu.take<PackedCellShare>(frames * class_shares_of_frame),
-          gpu.take<PackedCellShare>(frames * code_shares_of_frame)};
+  return {gpu.take<PackedSymbolShare>(frames * class_shares_of_frame),
+          gpu.take<PackedSymbolShare>(frames * code_shares_of_frame)};
 }
 
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,

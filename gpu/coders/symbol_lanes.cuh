@@ -14,17 +14,21 @@ namespace cuszi::gpu {
 
 /// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
 /// certain, which changes no state.
-struct PackedShare {
+struct PackedSymbolShare {
   std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
   std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
 
-  CUSZI_HD static PackedShare of(const SymbolShare& share) {
+  CUSZI_HD static PackedSymbolShare of(const SymbolShare& share) {
     if (share.frequency == 0) return {};
     const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
     return {share.frequency | share.first << 16,
             static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
   }
   CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+  /// That of a symbol and the one behind it, which is as frequent.
+  CUSZI_HD PackedSymbolShare of_pair() const {
+    return {frequency_and_first + frequency(), reciprocal / 2};
+  }
   CUSZI_HD bool spills(std::uint32_t state) const {
     return state >> (32 - table_probability_bits) >= frequency();
   }
@@ -53,7 +57,7 @@ class WordsOfLanes {
       : end_(end), at_(end), below_((1U << threadIdx.x % 32) - 1) {}
 
   /// By all lanes.
-  __device__ void put(const PackedShare& share, std::uint32_t& state) {
+  __device__ void put(const PackedSymbolShare& share, std::uint32_t& state) {
     const bool spills = share.spills(state);
     const unsigned spilling = __ballot_sync(~0U, spills);
     at_ -= __popc(spilling);
@@ -152,12 +156,14 @@ class RingOfWords {
     at_ += static_cast<unsigned>(__popc(low));
   }
 
-  /// Whether a segment has ended as it should: every lane in its first state, all words taken.
-  __device__ bool ends_well(std::uint32_t state, std::uint32_t lanes) const {
+  /// Whether a segment has ended as it should: every lane in its first state but for its lowest
+  /// `carried` bits, all words taken.
+  __device__ bool ends_well(std::uint32_t state, std::uint32_t lanes,
+                            std::uint32_t carried = 0) const {
     const bool is_padded = at_ % 2 != 0;
     const bool all_taken = (at_ + 1) / 2 == from_.count() - lanes;
     const bool is_zero = !is_padded || !all_taken || from_[from_.count() - 1] >> 16 == 0;
-    return __all_sync(~0U, state == lane_start) && all_taken && is_zero;
+    return __all_sync(~0U, state >> carried == lane_start >> carried) && all_taken && is_zero;
   }
 
  private:

@@ -101,7 +101,7 @@ template <class Word>
 __global__ void __launch_bounds__(WordsPolicy::threads)
     encode_tokens(const __grid_constant__ ChainsTask<Word> task) {
   using Batch = WordBatch<Word>;
-  __shared__ PackedShare shares[word_classes][token_places + 1];
+  __shared__ PackedSymbolShare shares[word_classes][token_places + 1];
   for (unsigned i = threadIdx.x; i < word_classes * token_places; i += WordsPolicy::threads)
     shares[i / token_places][i % token_places] = task.all.tokens[i];
   __syncthreads();
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
     const std::uint32_t points = round < of_lane ? blocks.points[block] : 0;
     const std::uint32_t number = blocks.classes[block];
     const unsigned octave = octave_of_class(number);
-    const PackedShare* const own = shares[number];
+    const PackedSymbolShare* const own = shares[number];
     RawBitsBackwards raw(task.raw, raw_begin + blocks.raw_before[block],
                          raw_begin + blocks.raw_before[block + 1]);
     const std::uint32_t before = round > 0 ? block_of(round - 1) : first_block;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
       next = batch > 0 ? load(block, batch - 1) : load(before, last_batch);
       CUSZI_UNROLL
       for (int i = Batch::count; i-- > 0;) {
-        PackedShare share;
+        PackedSymbolShare share;
         if (static_cast<unsigned>(batch * Batch::count + i) < points) {
           const Word word = now[i];
           const WordToken token = token_of_word(magnitude_of_word(word), is_negative(word), octave);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(32)
       CUSZI_UNROLL
       for (unsigned i = 0; i < class_batch; ++i) number[i + 1] = four[i / 4] >> (i % 4 * 8) & 0xFFU;
     }
-    PackedShare shares[class_batch];
+    PackedSymbolShare shares[class_batch];
     CUSZI_UNROLL
     for (unsigned i = 0; i < class_batch; ++i)
       if (first + i < steps) shares[i] = task.all.classes[number[i] * token_places + number[i + 1]];

@@ -12,8 +12,8 @@ struct TableTask {
   const WordTables* defaults;
   WordTables* chosen;
   Cost* costs;  ///< of tokens, by class
-  PackedShare* tokens;
-  PackedShare* classes;
+  PackedSymbolShare* tokens;
+  PackedSymbolShare* classes;
 };
 
 /// A warp a table: of tokens, then of classes.
@@ -42,9 +42,10 @@ __global__ void __launch_bounds__(32) choose_word_tables(const TableTask task) {
     sum_frequencies(table.frequencies, first);
   }
   __syncwarp();
-  PackedShare* const shares = (is_of_tokens ? task.tokens : task.classes) + number * token_places;
+  PackedSymbolShare* const shares =
+      (is_of_tokens ? task.tokens : task.classes) + number * token_places;
   for (unsigned i = threadIdx.x; i < token_places; i += 32)
-    shares[i] = PackedShare::of({table.frequencies[i], first[i]});
+    shares[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
 }
 
 /// A warp a class of a choice.
@@ -104,8 +105,8 @@ PendingTables start_tables(DeviceContext& gpu, const DeviceCounts* counts) {
   task.defaults = upload(gpu, &default_word_tables(), 1);
   task.chosen = gpu.take<WordTables>(1);
   task.costs = gpu.take<Cost>(word_classes);
-  task.tokens = gpu.take<PackedShare>(all_shares);
-  task.classes = gpu.take<PackedShare>(all_shares);
+  task.tokens = gpu.take<PackedSymbolShare>(all_shares);
+  task.classes = gpu.take<PackedSymbolShare>(all_shares);
   choose_word_tables<<<2 * word_classes, 32, 0, gpu.stream()>>>(task);
   check_launch("choose_word_tables");
   return {download(gpu, task.chosen, 1), download(gpu, task.costs, word_classes), task.tokens,

@@ -7,10 +7,10 @@ namespace cuszi::gpu {
 /// The tables that fit, as WordCounts::choose(). What is on the host is there after the next
 /// sync().
 struct PendingTables {
-  const WordTables* tables;    ///< on the host
-  const Cost* token_costs;     ///< likewise, by class
-  const PackedShare* tokens;   ///< [class][token]
-  const PackedShare* classes;  ///< [class before][class]
+  const WordTables* tables;          ///< on the host
+  const Cost* token_costs;           ///< likewise, by class
+  const PackedSymbolShare* tokens;   ///< [class][token]
+  const PackedSymbolShare* classes;  ///< [class before][class]
 };
 PendingTables start_tables(DeviceContext& gpu, const DeviceCounts* counts);
 

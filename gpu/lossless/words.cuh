@@ -95,8 +95,8 @@ void count_points(DeviceContext& gpu, const DeviceGrid& grid, std::uint8_t* poin
 
 /// What the host knows of the blocks of a frame before they are coded.
 struct WordsToCode {
-  const PackedShare* tokens;   ///< [class][token]
-  const PackedShare* classes;  ///< [class before][class]
+  const PackedSymbolShare* tokens;   ///< [class][token]
+  const PackedSymbolShare* classes;  ///< [class before][class]
   std::uint32_t blocks;
   std::uint32_t live;            ///< blocks
   std::uint32_t blocks_of_lane;  ///< of tokens
