@@ -152,11 +152,18 @@ AmendedCoverage check_random_chunks(std::uint64_t seed, int count, std::uint64_t
 
 TEST_CASE("writing a part of a field of any type moves nothing else") {
   const AmendedCoverage coverage = check_random_chunks(1, 1200, 3000);
+  int all = 0;
   for (std::size_t i = 0; i < dtype_table.size(); ++i) {
     INFO(dtype_table[i].name);
-    const bool is_wide = is_wide_integer(static_cast<DType>(i));
-    CHECK((coverage.with_archive[i] > 10 / share_of_frames) == !is_wide);
+    const int count = coverage.with_archive[i];
+    all += count;
+    if (is_wide_integer(static_cast<DType>(i))) {
+      CHECK(count == 0);
+    } else if (share_of_frames == 1) {  // sanitized, few frames are of a type
+      CHECK(count > 10);
+    }
   }
+  CHECK(all > 300 / share_of_frames);
   CHECK(coverage.exact > 100 / share_of_frames);
   CHECK(coverage.without_hole > 10 / share_of_frames);
 }
