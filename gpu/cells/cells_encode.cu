@@ -156,7 +156,7 @@ class CellsEncoder {
     first_.code_shares = tables.codes;
     first_.class_words = gpu_.take<std::uint16_t>(count_ * class_segments_ * class_segment_words);
     first_.states = gpu_.take<std::uint32_t>(entries * 32);
-    first_.words = gpu_.take<SegmentOutput>(entries);
+    first_.words = gpu_.take<LaneWords>(entries);
     first_.sizes = gpu_.take<std::uint32_t>(entries);
     offsets_ = gpu_.take<std::uint64_t>(entries + 1);
     make_tasks(1);

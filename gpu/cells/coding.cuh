@@ -48,13 +48,6 @@ EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
                    CellsHead* heads, const EncoderTables& tables);
 
-/// The words that a segment has come to.
-struct SegmentOutput {
-  const std::uint16_t* words;
-  std::uint32_t count;
-  std::uint32_t lanes;
-};
-
 /// Classes in runs of a lane: words that a segment of them takes at most.
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
 
@@ -69,7 +62,7 @@ struct ChainEncodeTask {
   std::uint16_t* code_words;
   std::uint32_t room;     ///< words for a code, 1 or 2
   std::uint32_t* states;  ///< [segment][lane]
-  SegmentOutput* words;   ///< [segment]
+  LaneWords* words;       ///< [segment]
   std::uint32_t* sizes;   ///< bytes of segments; 0 before
   std::uint32_t* has_overflown;
 };

@@ -246,7 +246,7 @@ struct LineTurn {
   static constexpr unsigned lines = L::count * Block::tiles;
   static constexpr unsigned threads = Block::threads;
 
-  // Of a line that there may not be: so classes of one shape share them.
+  // Set for threads without a line, too: classes of one shape share them.
   unsigned number;
   int tile;
   LinePlace<L> place;

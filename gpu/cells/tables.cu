@@ -1,4 +1,5 @@
 #include "gpu/cells/coding.cuh"
+#include "gpu/coders/symbol_tables.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 
@@ -7,40 +8,6 @@ namespace cuszi::gpu {
 namespace {
 
 constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
-
-/// What symbols cost by a table, as core's cost_by_table(), in all lanes of a warp.
-__device__ Cost warp_cost(const std::uint64_t* counts, const std::uint16_t* frequencies) {
-  Cost cost = 0;
-  for (unsigned i = threadIdx.x; i < token_places; i += 32) {
-    if (counts[i] == 0) continue;
-    cost += counts[i] *
-            ((Cost{table_probability_bits} << cost_bits) - log2_of(std::uint64_t{frequencies[i]}));
-  }
-  for (unsigned half = 16; half != 0; half /= 2) cost += __shfl_xor_sync(~0U, cost, half);
-  return cost;
-}
-
-/// Chooses a table as core's choose_table(), by a warp.
-__device__ Cost choose_table_by_warp(const std::uint64_t* counts, const std::uint16_t* defaults,
-                                     bool is_of_codes, SymbolTable& table) {
-  const Cost usual = warp_cost(counts, defaults);
-  if (threadIdx.x == 0) {
-    table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_of_codes));
-    if (usual != 0) fit_frequencies(counts, is_of_codes, table.frequencies);
-  }
-  __syncwarp();
-  Cost fitted = usual;
-  if (usual != 0) {
-    fitted = warp_cost(counts, table.frequencies) +
-             (Cost{explicit_table_bits(table.frequencies, table.rest, is_of_codes)} << cost_bits);
-  }
-  __syncwarp();
-  if (threadIdx.x == 0) table.is_default = usual <= fitted;
-  if (usual <= fitted)
-    for (unsigned i = threadIdx.x; i < token_places; i += 32) table.frequencies[i] = defaults[i];
-  __syncwarp();
-  return min(usual, fitted);
-}
 
 /// A warp a table: of tokens, or of classes, whose table has fewer places.
 __global__ void __launch_bounds__(32)

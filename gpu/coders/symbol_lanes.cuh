@@ -25,7 +25,7 @@ struct PackedSymbolShare {
             static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
   }
   CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
-  /// That of a symbol and the one behind it, which is as frequent.
+  /// The share of a symbol and the next one, which is as frequent, as one.
   CUSZI_HD PackedSymbolShare of_pair() const {
     return {frequency_and_first + frequency(), reciprocal / 2};
   }
@@ -49,6 +49,20 @@ struct LaneWords {
   /// Bytes of the segment: states, then words.
   CUSZI_HD std::uint32_t bytes() const { return 4 * lanes + 4 * ((count + 1) / 2); }
 };
+
+/// Stores states, then words, by 32 bits and all threads of a block.
+__device__ inline void store_segment(LaneWords segment, const std::uint32_t* states,
+                                     std::uint32_t* to) {
+  if (threadIdx.x < segment.lanes) to[threadIdx.x] = states[threadIdx.x];
+  std::uint32_t* const after = to + segment.lanes;
+  const bool is_odd = reinterpret_cast<std::uintptr_t>(segment.words) % 4 != 0;
+  const auto* const from = reinterpret_cast<const std::uint32_t*>(segment.words - (is_odd ? 1 : 0));
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x; i < segment.count / 2; i += blockDim.x)
+    after[i] = is_odd ? __funnelshift_r(from[i], from[i + 1], 16) : from[i];
+  if (segment.count % 2 != 0 && threadIdx.x == 0)
+    after[segment.count / 2] = segment.words[segment.count - 1];
+}
 
 /// The words of a segment, which come out backwards.
 class WordsOfLanes {

@@ -209,23 +209,12 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
       static_cast<std::uint32_t>(raw_bytes_of(bits));
 }
 
-/// A thread block a segment: states, then words, by 32 bits.
+/// A thread block a segment.
 __global__ void __launch_bounds__(128)
     store_lane_words(const LaneWords* words, const std::uint32_t* states,
                      const std::uint64_t* offsets, std::uint32_t* out) {
   const std::uint32_t number = blockIdx.x;
-  const LaneWords segment = words[number];
-  std::uint32_t* const to = out + offsets[number] / 4;
-  if (threadIdx.x < segment.lanes)
-    to[threadIdx.x] = states[std::uint64_t{number} * 32 + threadIdx.x];
-  std::uint32_t* const after = to + segment.lanes;
-  const bool is_odd = reinterpret_cast<std::uintptr_t>(segment.words) % 4 != 0;
-  const auto* const from = reinterpret_cast<const std::uint32_t*>(segment.words - (is_odd ? 1 : 0));
-#pragma unroll 4
-  for (std::uint32_t i = threadIdx.x; i < segment.count / 2; i += blockDim.x)
-    after[i] = is_odd ? __funnelshift_r(from[i], from[i + 1], 16) : from[i];
-  if (segment.count % 2 != 0 && threadIdx.x == 0)
-    after[segment.count / 2] = segment.words[segment.count - 1];
+  store_segment(words[number], states + std::uint64_t{number} * 32, out + offsets[number] / 4);
 }
 
 Bytes bytes_at(const void* begin, ByteCount size) {
