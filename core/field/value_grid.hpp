@@ -39,7 +39,7 @@ struct ValueGrid {
     return is_usable ? ValueGrid{Kind::even, step, 0} : ValueGrid{};
   }
 
-  /// Of a work value. Values that are not finite, or too large for the grid, are unchanged.
+  /// Moves a work value to the grid. Values that are not finite or too large for it are unchanged.
   template <class T>
   T nearest(T value) const {
     const double width = step_at(magnitude_of(static_cast<double>(value)));

@@ -89,7 +89,7 @@ using CostsOf = std::function<std::vector<Cost>(std::span<const WordChoice<Word>
 template <class Word>
 WordChoice<Word> choose_words(const Extents3& extents, const WordScales& scales,
                               std::span<const Word> base_sample, const CostsOf<Word>& costs_of);
-/// The same on a host.
+/// choose_words() of bits in host memory, which compares the choices there.
 template <class Word>
 WordChoice<Word> choose_words(const Word* bits, const Extents3& extents, const WordScales& scales,
                               const ForEach& for_each);
