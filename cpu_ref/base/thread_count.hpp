@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/unmovable.hpp"
+
 namespace cuszi {
 
 /// Further threads, beyond the processors, gain nothing.
@@ -23,11 +25,9 @@ int usable_threads();
 int threads_in_use();
 
 /// Sets the calling thread's number of threads for its lifetime; nullopt leaves it unchanged.
-class ThreadsScope {
+class ThreadsScope : Unmovable {
  public:
   explicit ThreadsScope(std::optional<int> threads);
-  ThreadsScope(const ThreadsScope&) = delete;
-  ThreadsScope& operator=(const ThreadsScope&) = delete;
   ~ThreadsScope();
 
  private:
