@@ -7,7 +7,7 @@
 #include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
 #include "bindings/c/stream_calls.hpp"
-#include "codec/io/background.hpp"
+#include "codec/io/call_queue.hpp"
 
 namespace cuszi::api {
 
