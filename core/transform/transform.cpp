@@ -24,8 +24,8 @@ Knee knee_of(const ValueBound& bound) {
 
 TransformParams transform_for(const ValueBound& bound, const MagnitudeRange& sample) {
   switch (bound.kind) {
-    case ValueBound::Kind::either: return SymlogTransform{knee_of(bound)};
-    case ValueBound::Kind::both: return LogLinearTransform{knee_of(bound)};
+    case ValueBound::Kind::either: return SymlogTransform{{knee_of(bound)}};
+    case ValueBound::Kind::both: return LogLinearTransform{{knee_of(bound)}};
     default: return log_transform_of(sample);
   }
 }
