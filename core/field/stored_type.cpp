@@ -1,8 +1,6 @@
 #include "core/field/stored_type.hpp"
 
 #include <cmath>
-#include <cstring>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>

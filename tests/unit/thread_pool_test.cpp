@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <thread>
