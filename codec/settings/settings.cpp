@@ -8,7 +8,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_table.hpp"
@@ -44,14 +43,6 @@ constexpr std::array modes{CUSZI_ABS, CUSZI_REL, CUSZI_PWREL, CUSZI_ABS_OR_PWREL
                            CUSZI_ABS_AND_PWREL};  // by ErrorMode
 constexpr std::array efforts{Effort::normal, Effort::fast};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
-
-/// For members without a row in the option table.
-template <class Number>
-Number within(std::string_view member, Number value, std::type_identity_t<Number> least,
-              std::type_identity_t<Number> most) {
-  if (value >= least && value <= most) return value;
-  refuse_value(member, fmt::format("{}", value), fmt::format("from {} to {}", least, most));
-}
 
 template <class Choice, std::size_t count>
 const Choice& chosen(const std::array<Choice, count>& choices, int number) {
