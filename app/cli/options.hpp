@@ -58,17 +58,20 @@ struct CompressOptions {
   RunOptions run;
 };
 
-struct DecompressOptions {
+struct ArchiveOptions {
   std::vector<std::string> archives;
+  std::vector<std::string> lists;  ///< of archives
+  RunOptions run;
+};
+
+struct DecompressOptions : ArchiveOptions {
   std::vector<std::string> folders;  ///< searched for archives
-  std::vector<std::string> lists;    ///< of archives
   std::optional<std::string> output;
   std::optional<std::uint64_t> frame;
   std::uint64_t stride = 1;
   Box box;
   std::optional<std::string> original;
   ByteOrder byte_order = ByteOrder::little;
-  RunOptions run;
 };
 
 struct CompareOptions {
@@ -92,17 +95,8 @@ struct InspectOptions {
   RunOptions run;
 };
 
-struct TestOptions {
-  std::vector<std::string> archives;
-  std::vector<std::string> lists;  ///< of archives
-  RunOptions run;
-};
-
-struct ListOptions {
-  std::vector<std::string> archives;
-  std::vector<std::string> lists;  ///< of archives
-  RunOptions run;
-};
+struct TestOptions : ArchiveOptions {};
+struct ListOptions : ArchiveOptions {};
 
 struct ZfpImportOptions {
   std::string input;

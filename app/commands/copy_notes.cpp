@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <utility>
 
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_table.hpp"

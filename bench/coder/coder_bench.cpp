@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -239,7 +238,7 @@ Asked read_arguments(const std::vector<std::string>& words) {
   if (words.size() < 4 || !known.contains(words[2])) throw UsageError(std::string(usage));
   Asked asked{words[0], std::stod(words[1]), known.at(words[2]), words[3] == "encode", 3, {}};
   if (!asked.encode && words[3] != "index") throw UsageError(std::string(usage));
-  if (asked.encode && asked.preset.coder.id != CoderId::huffman) {
+  if (asked.encode && asked.preset.coder != CoderId::huffman) {
     throw UsageError("encode is of the coder huffman; choose cuszi or cusz");
   }
   if (words.size() > 4) asked.runs = std::stoi(words[4]);

@@ -17,6 +17,7 @@
 #include "core/backend/backend.hpp"
 #include "core/base/error.hpp"
 #include "core/base/growing_memory.hpp"
+#include "core/base/unmovable.hpp"
 #include "cuszi/cuszi.h"
 
 namespace cuszi::bench {
@@ -79,7 +80,7 @@ std::vector<float> waves(std::uint64_t side, std::size_t number) {
   return values;
 }
 
-class Batch {
+class Batch : Unmovable {
  public:
   Batch(const Asked& asked, Backend& backend)
       : asked_(asked),
@@ -105,8 +106,6 @@ class Batch {
                        CUSZI_OK, 0});
     }
   }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
   ~Batch() { ::cuszi_context_destroy(context_); }
 
   void measure(const Method& method) {

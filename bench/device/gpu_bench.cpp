@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/unmovable.hpp"
 #include "core/field/bound.hpp"
 #include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
@@ -26,13 +27,11 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-class DeviceBuffer {
+class DeviceBuffer : Unmovable {
  public:
   explicit DeviceBuffer(ByteCount size) : size_(size) {
     gpu::check(cudaMalloc(&memory_, size), "allocate");
   }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   ~DeviceBuffer() { cudaFree(memory_); }
   MutableBytes bytes() const { return {static_cast<std::byte*>(memory_), size_}; }
 

@@ -16,6 +16,7 @@
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/settings/presets.hpp"
 #include "core/base/error.hpp"
+#include "core/base/unmovable.hpp"
 #include "cuszi/cuszi.h"
 #ifdef CUSZI_HAS_HDF5
 #include <H5PLextern.h>
@@ -83,7 +84,7 @@ struct Asked {
 };
 
 /// The C API, in the backend's memory.
-class Library {
+class Library : Unmovable {
  public:
   Library(const Asked& asked, const FrameShape& shape, Bytes values, Backend& backend)
       : context_(::cuszi_context_create()) {
@@ -108,8 +109,6 @@ class Library {
     archive_ = transfer->memory(first_kept_buffer + 1, room);
     restored_ = transfer->memory(first_kept_buffer + 2, values.size());
   }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
   ~Library() { ::cuszi_context_destroy(context_); }
 
   void compress() {
@@ -160,7 +159,7 @@ hid_t chunk_properties(const std::vector<hsize_t>& extents, double bound, std::u
 }
 
 /// An in-memory HDF5 file with one dataset of one filtered chunk.
-class ChunkFile {
+class ChunkFile : Unmovable {
  public:
   /// `preset` is a cuszi_preset. All functions throw std::runtime_error.
   ChunkFile(const FrameShape& shape, double bound, std::uint32_t preset)
@@ -182,8 +181,6 @@ class ChunkFile {
     H5Pclose(properties);
     H5Sclose(space);
   }
-  ChunkFile(const ChunkFile&) = delete;
-  ChunkFile& operator=(const ChunkFile&) = delete;
   ~ChunkFile() {
     H5Dclose(dataset_);
     H5Fclose(file_);

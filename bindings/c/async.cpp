@@ -1,6 +1,5 @@
 // Asynchronous calls.
 #include <span>
-#include <utility>
 
 #include "bindings/c/options.hpp"
 #include "bindings/c/pending_calls.hpp"

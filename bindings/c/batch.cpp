@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "bindings/c/options.hpp"
@@ -14,6 +12,7 @@
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/settings/settings.hpp"
 #include "cpu_ref/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi::api {
 
@@ -46,21 +45,6 @@ std::size_t tracks_on_device(std::size_t threads, ByteCount largest) {
 
 }  // namespace
 
-void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part) {
-  std::vector<std::jthread> others;
-  try {
-    for (std::size_t track = 1; track < tracks; ++track) {
-      others.emplace_back([&part, track, device = device_in_use()] {
-        const DeviceScope scope(device);
-        part(track);
-      });
-    }
-  } catch (const std::system_error&) {
-    // Out of threads: fewer tracks.
-  }
-  part(0);
-}
-
 void run_batch(cuszi_context& context, const cuszi_options* options,
                std::span<const std::size_t> members, const BatchWork& batch,
                const MemberWork& work) {
@@ -81,7 +65,8 @@ void run_batch(cuszi_context& context, const cuszi_options* options,
   std::atomic<std::size_t> next = 0;
   FirstOfMany failure;
   FirstOfMany warning;
-  on_tracks(tracks, [&](std::size_t track) {
+  on_tracks(tracks, [&, device = device_in_use()](std::size_t track) {
+    const DeviceScope scope_of_track(device);
     cuszi_context& worker = *workers[track];
     for (std::size_t at = next++; at < members.size(); at = next++) {
       const std::size_t i = members[at];

@@ -33,9 +33,6 @@ class FirstOfMany {
   std::string text_;
 };
 
-/// Calls part(track) for each track, in threads as far as available; track 0 is the caller's.
-void on_tracks(std::size_t tracks, const std::function<void(std::size_t)>& part);
-
 /// Processes member `i` with a worker's context. Returns the call's status.
 using MemberWork = std::function<cuszi_status(cuszi_context& worker, int threads, std::size_t i)>;
 

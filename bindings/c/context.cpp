@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "bindings/c/pending_calls.hpp"
 
 cuszi_context::cuszi_context(cuszi::api::StreamOrder order) noexcept : order_(order) {}

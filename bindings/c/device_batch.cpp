@@ -10,6 +10,7 @@
 #include "codec/archive/field_batch.hpp"
 #include "codec/frames/device_memory.hpp"
 #include "cpu_ref/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi::api {
 
@@ -82,6 +83,7 @@ class Gathering {
     const int share = std::max(threads_in_use() / static_cast<int>(tracks), 1);
     std::atomic<std::size_t> next = 0;
     on_tracks(tracks, [&](std::size_t track) {
+      const DeviceScope device_of_track(device_);
       const ThreadsScope threads_of_track(share);
       for (std::size_t part = next++; part < parts; part = next++) {
         try {

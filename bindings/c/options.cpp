@@ -22,11 +22,6 @@ namespace {
 /// Size of the first version.
 constexpr std::size_t least_options_size = offsetof(cuszi_options, zfp_mode);
 
-int within(std::string_view member, int value, int least, int most) {
-  if (value >= least && value <= most) return value;
-  refuse_value(member, fmt::format("{}", value), fmt::format("from {} to {}", least, most));
-}
-
 }  // namespace
 
 cuszi_options read_options(const cuszi_options* options) {

@@ -6,7 +6,7 @@
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
-#include "codec/io/background.hpp"
+#include "codec/io/call_queue.hpp"
 
 namespace cuszi::api {
 

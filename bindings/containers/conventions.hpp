@@ -5,16 +5,12 @@
 #include <vector>
 
 #include "codec/files/container.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
-class Attributes {
+class Attributes : public Interface {
  public:
-  Attributes() = default;
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  virtual ~Attributes() = default;
-
   /// Separated by spaces; empty if absent.
   virtual std::string text(const char* name) const = 0;
 

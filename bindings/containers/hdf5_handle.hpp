@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/unmovable.hpp"
+
 namespace cuszi::hdf5 {
 
 /// For messages.
@@ -76,11 +78,9 @@ void keep_reasons();
 void prepare_library();
 
 /// Frees variable-length data. `type` and `space` must stay valid.
-class Values {
+class Values : Unmovable {
  public:
   Values(hid_t type, hid_t space, const Subject& subject);
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
   ~Values();
 
   void* data() { return bytes_.data(); }

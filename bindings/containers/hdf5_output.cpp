@@ -9,7 +9,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.hpp"

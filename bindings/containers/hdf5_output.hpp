@@ -4,19 +4,18 @@
 #include <string>
 
 #include "bindings/containers/hdf5_handle.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi::hdf5 {
 
 /// Hides write failures from HDF5: H5Ocopy() of 1.10 uses freed memory after one. The file then
 /// stays unchanged; metadata is kept in memory.
-class OutputFile {
+class OutputFile : Unmovable {
  public:
   /// Overwrites `path`.
   OutputFile(const std::string& path, hid_t creation, hid_t access, const Subject& subject);
   /// Opens the HDF5 file `path`, to change it.
   OutputFile(const std::string& path, const Subject& subject);
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
   hid_t get() const { return file_.get(); }

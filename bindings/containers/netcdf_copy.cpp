@@ -8,6 +8,7 @@
 #include "bindings/containers/netcdf.hpp"
 #include "core/base/error.hpp"
 #include "core/base/growing_memory.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi::netcdf {
 
@@ -16,7 +17,7 @@ namespace {
 using Name = std::array<char, NC_MAX_NAME + 1>;
 
 /// Dimensions and variables keep their numbers.
-class ClassicCopy {
+class ClassicCopy : Unmovable {
  public:
   ClassicCopy(const Source& from, const Target& to, const std::vector<FilteredVariable>& filtered,
               const CopyLook& look)
@@ -27,8 +28,6 @@ class ClassicCopy {
     const int model = format == NC_FORMAT_CDF5 ? 0 : NC_CLASSIC_MODEL;
     require(::nc_create(to.path.c_str(), NC_CLOBBER | NC_NETCDF4 | model, &to_));
   }
-  ClassicCopy(const ClassicCopy&) = delete;
-  ClassicCopy& operator=(const ClassicCopy&) = delete;
   ~ClassicCopy() {
     if (to_ >= 0) ::nc_close(to_);
   }

@@ -17,6 +17,7 @@
 #include "bindings/hdf5/chunk_settings.hpp"
 #include "bindings/hdf5/hdf5_caller.hpp"
 #include "core/base/floating_point.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/field/stored_type.hpp"
 #include "cuszi/cuszi.h"
 
@@ -68,14 +69,12 @@ std::size_t value_bytes(const cuszi_field& field) {
 }
 
 /// Allocated by HDF5.
-struct Buffer {
+struct Buffer : Unmovable {
   const Caller& hdf5;
   void* bytes;
 
   Buffer(const Caller& caller, std::size_t size)
       : hdf5(caller), bytes(caller.allocate(std::max<std::size_t>(size, 1), false)) {}
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
     if (bytes != nullptr) hdf5.release(bytes);
   }

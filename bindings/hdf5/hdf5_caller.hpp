@@ -5,8 +5,6 @@
 #include <H5Tpublic.h>
 #include <H5public.h>
 
-#include <cstddef>
-
 namespace cuszi::hdf5 {
 
 /// Functions of the calling HDF5 library: a process can hold several (one per Python wheel) with

@@ -29,10 +29,12 @@ enum class Point : std::uint8_t {
 bool is_whole(Point point) { return point != Point::of_base; }
 
 template <class S>
-std::vector<S> restored_values(Backends& backends, ArchiveReader& archive) {
-  std::vector<S> values(archive.header().plan.dims.count());
+std::vector<S> restored_values(Backends& backends, Bytes archive) {
+  MemorySource source(archive);
+  ArchiveReader reader(source);
+  std::vector<S> values(reader.header().plan.dims.count());
   CallTimes times;
-  restore_values(backends, archive, times, std::nullopt, std::as_writable_bytes(std::span(values)));
+  restore_values(backends, reader, times, std::nullopt, std::as_writable_bytes(std::span(values)));
   return values;
 }
 
@@ -200,9 +202,7 @@ class Amender {
 
   /// Marks points that another archive, perhaps an earlier version, restores to the same bits.
   void keep_values_of(Bytes archive) {
-    MemorySource source(archive);
-    ArchiveReader reader(source);
-    const std::vector<S> others = restored_values<S>(backends_, reader);
+    const std::vector<S> others = restored_values<S>(backends_, archive);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
       if (points_[i] == Point::fresh && bits(values_[i]) == bits(others[i])) {
         points_[i] = Point::as_was;
@@ -222,9 +222,7 @@ class Amender {
                            ? archive.subspan(archive.size() - reader.amendment()->bytes())
                                  .first(reader.amendment()->base_bytes)
                            : archive;
-    MemorySource base_source(base);
-    ArchiveReader base_reader(base_source);
-    restored_ = restored_values<S>(backends_, base_reader);
+    restored_ = restored_values<S>(backends_, base);
     points_.assign(values_.size(), Point::of_base);
     if (reader.amendment()) take_amended(reader);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
@@ -266,9 +264,7 @@ class Amender {
   std::vector<std::byte> anew(std::vector<FillWarning>& warnings) {
     const std::vector<std::byte> base =
         compressed(backends_, settings_, layout_, bytes_, &warnings);
-    MemorySource source(base);
-    ArchiveReader reader(source);
-    const std::vector<S> back = restored_values<S>(backends_, reader);
+    const std::vector<S> back = restored_values<S>(backends_, base);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
       const bool as_was = points_[i] != Point::fresh && bits(back[i]) != bits(values_[i]);
       points_[i] = as_was ? Point::as_was : Point::of_base;
@@ -319,7 +315,10 @@ class Amender {
       const bool is_on_grid = bits(nearest(amendment.grid, values_[i])) == bits(values_[i]);
       are_on_grid = are_on_grid && is_on_grid && !is_missing(values_[i]);
     });
-    if (!are_on_grid || holes > amendment.dims.count() / 4) return;
+    if (are_on_grid && holes <= amendment.dims.count() / 4) take_holes(amendment);
+  }
+
+  void take_holes(const Amendment& amendment) {
     for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
       if (!is_whole(points_[i])) points_[i] = Point::as_was;
     });
@@ -351,12 +350,7 @@ class Amender {
     if (!has_holes) return;
     constexpr std::size_t most_fills = IsoValues::max_count / 2;  // see work_rules()
     const std::optional<Bits> hole = unused_bits(amendment);
-    if (!hole || (is_integral && settings.fills.count >= most_fills)) {
-      for_each_in_box(amendment, [&](std::uint64_t /*of_box*/, std::uint64_t i) {
-        if (!is_whole(points_[i])) points_[i] = Point::as_was;
-      });
-      return;
-    }
+    if (!hole || (is_integral && settings.fills.count >= most_fills)) return take_holes(amendment);
     amendment.hole = *hole;
     if (is_integral) settings.fills.add(converted_to<double>(std::bit_cast<S>(*hole)));
   }

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "codec/frames/frame_scheduler.hpp"
-#include "codec/io/background.hpp"
 #include "codec/io/byte_sink.hpp"
 #include "core/archive/archive.hpp"
 #include "core/backend/backend.hpp"
 #include "core/base/growing_memory.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi {
 
@@ -79,7 +79,7 @@ class ArchiveOutput {
   std::mutex mutex_;               ///< guards places_
   std::vector<ByteCount> places_;  ///< of frames
   std::vector<Pair> buffers_;      ///< one per track
-  Background writing_;
+  Task writing_;
 };
 
 }  // namespace cuszi

@@ -19,10 +19,10 @@
 #include "codec/frames/frame_prefetcher.hpp"
 #include "codec/frames/frame_scheduler.hpp"
 #include "codec/frames/track_times.hpp"
-#include "codec/io/background.hpp"
 #include "core/base/growing_memory.hpp"
 #include "core/field/stored_type.hpp"
 #include "cpu_ref/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi {
 
@@ -436,7 +436,7 @@ class FrameRestorer {
   bool axes_chosen_ = false;
   const AmendedPoints* amended_ = nullptr;  ///< null if not amended
   FieldSummary summary_;
-  Background writing_;
+  Task writing_;
 };
 
 /// Nullopt for a plain archive.

@@ -29,62 +29,45 @@ Words words_of(Bytes stream) {
   return words;
 }
 
-template <class Put>
-void pass_bits(const Words& words, BitCount at, BitCount count, const Put& put) {
+template <class Writer>
+void append(const Words& words, BitCount at, BitCount count, Writer& out) {
   Reader in(words.data(), words.size(), at);
-  for (; count >= 64; count -= 64) put(in.get(64), 64);
-  put(in.get(static_cast<unsigned>(count)), static_cast<unsigned>(count));
+  for (; count >= 64; count -= 64) out.put(in.get(64), 64);
+  out.put(in.get(static_cast<unsigned>(count)), static_cast<unsigned>(count));
 }
 
 Words cut_bits(const Words& words, BitCount at, BitCount count) {
   Words part(ceil_div(count, 64) + 1);
   ZfpBitWriter<std::uint64_t*> out(part.data());
-  pass_bits(words, at, count, [&](std::uint64_t value, unsigned bits) { out.put(value, bits); });
+  append(words, at, count, out);
   out.flush();
   part.resize(ceil_div(count, 64));
   return part;
 }
 
-class BitSink {
+/// A bit writer's words, which go to a sink in their order.
+class SinkWords {
  public:
-  explicit BitSink(ByteSink& sink) : sink_(sink) {}
+  explicit SinkWords(ByteSink& sink) : sink_(sink) {}
 
-  void append(const Words& words, BitCount count) {
-    pass_bits(words, 0, count, [&](std::uint64_t value, unsigned bits) { put(value, bits); });
+  std::uint64_t& operator[](std::uint64_t /*i*/) {
+    if (buffer_.size() == buffer_words) flush();
+    return buffer_.emplace_back();
   }
 
-  /// Pads to a whole word. Returns the size in bytes.
-  ByteCount finish() {
-    if (fill_ > 0) put(0, 64 - fill_);
-    flush();
+  /// Returns the bytes so far.
+  ByteCount flush() {
+    sink_.write(bytes_of(buffer_));
+    written_ += bytes_of(buffer_).size();
+    buffer_.clear();
     return written_;
   }
 
  private:
   static constexpr std::size_t buffer_words = 1 << 16;
 
-  void put(std::uint64_t value, unsigned bits) {
-    if (bits == 0) return;
-    word_ |= value << fill_;
-    fill_ += bits;
-    if (fill_ < 64) return;
-    buffer_.push_back(word_);
-    fill_ -= 64;
-    const unsigned used = bits - fill_;
-    word_ = used == 64 ? 0 : value >> used;
-    if (buffer_.size() == buffer_words) flush();
-  }
-
-  void flush() {
-    sink_.write(bytes_of(buffer_));
-    written_ += bytes_of(buffer_).size();
-    buffer_.clear();
-  }
-
   ByteSink& sink_;
   Words buffer_;
-  std::uint64_t word_ = 0;
-  unsigned fill_ = 0;
   ByteCount written_ = 0;
 };
 
@@ -317,23 +300,25 @@ ZfpExport export_zfp(ArchiveReader& archive, ByteSink& sink) {
                     plan.frame_dims(0).to_string()));
   }
   ZfpExport result;
-  BitSink out(sink);
+  SinkWords words(sink);
+  ZfpBitWriter<SinkWords&> out(words);
   for (std::uint64_t i = 0; i < plan.frames(); ++i) {
     const ArchiveFrame frame = archive.next_frame();
     const FramePart part = part_of(frame);
     if (i == 0) {
       result.header = {zfp_scalar_of(archive.header().dtype), zfp_dims(plan.dims), part.coding.zfp};
       const ZfpHeaderBits header = write_zfp_header(result.header);
-      out.append({header.words.begin(), header.words.end()}, header.count);
+      append({header.words.begin(), header.words.end()}, 0, header.count, out);
     } else if (!(part.coding.zfp == result.header.params)) {
       throw UsageError(
           fmt::format("frame {} has zfp parameters that differ from those of earlier frames", i));
     }
-    out.append(part.words, part.bits);
+    append(part.words, 0, part.bits, out);
     result.patches += count_exceptions(frame.header, frame.payload).patches;
   }
   archive.finish();
-  result.bytes = out.finish();
+  out.flush();
+  result.bytes = words.flush();
   return result;
 }
 

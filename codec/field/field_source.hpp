@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "codec/field/field_name.hpp"
-#include "codec/io/background.hpp"
 #include "codec/io/byte_source.hpp"
 #include "core/archive/frame_plan.hpp"
 #include "core/base/growing_memory.hpp"
 #include "core/pipeline/pipeline.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi {
 
@@ -63,7 +63,7 @@ class FieldSource {
     Buffer buffer;
     std::optional<std::uint64_t> frame;
     std::size_t got = 0;
-    Background reading;
+    Task reading;
   };
 
   Bytes usable(Bytes all, std::uint64_t i) const;

@@ -1,7 +1,6 @@
 #include "codec/field/layout_check.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>

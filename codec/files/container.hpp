@@ -13,6 +13,7 @@
 #include "codec/files/field_path.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/field/bound.hpp"
 
 namespace cuszi {
@@ -62,13 +63,8 @@ struct FilteredVariable {
 using CopyLook = std::function<void(const FilteredVariable& filtered, Bytes values)>;
 
 /// Not thread-safe. Functions throw InputError.
-class Container {
+class Container : public Interface {
  public:
-  Container() = default;
-  Container(const Container&) = delete;
-  Container& operator=(const Container&) = delete;
-  virtual ~Container() = default;
-
   /// In file order.
   virtual std::vector<Variable> variables() = 0;
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "codec/files/container.hpp"
 #include "codec/io/byte_source.hpp"

@@ -8,6 +8,7 @@
 
 #include "codec/io/byte_sink.hpp"
 #include "codec/io/byte_source.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
@@ -42,11 +43,9 @@ std::function<void()> mark_stream(void* stream);
 std::optional<int> device_in_use();
 
 /// Sets the thread's device and restores the previous one. Nullopt: no effect.
-class DeviceScope {
+class DeviceScope : Unmovable {
  public:
   explicit DeviceScope(std::optional<int> device);
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
   ~DeviceScope();
 
  private:

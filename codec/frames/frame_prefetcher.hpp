@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "codec/io/background.hpp"
 #include "core/pipeline/pipeline.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi {
 
@@ -53,7 +53,7 @@ class FramePrefetcher {
   MutableBytes values_;                          ///< of fetched_
   std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< of frames that stay
   std::vector<MutableBytes> kept_places_;        ///< empty before the first use
-  Background fetching_;
+  Task fetching_;
 };
 
 }  // namespace cuszi

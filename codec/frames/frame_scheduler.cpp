@@ -1,12 +1,10 @@
 #include "codec/frames/frame_scheduler.hpp"
 
 #include <algorithm>
-#include <system_error>
-#include <thread>
 
 #include "codec/frames/device_memory.hpp"
 #include "core/base/error.hpp"
-#include "cpu_ref/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi {
 
@@ -83,30 +81,24 @@ void FrameScheduler::run(std::uint64_t frames, const Work& bring, const Work& wo
   passed_ = {};
   handed_over_.clear();
   for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i].next = i;
-  start_threads(bring, work);
+  const auto follow = [&, device = device_in_use()](std::size_t track) {
+    const DeviceScope scope(device);
+    while (work_on(track, bring, work)) {
+    }
+  };
+  on_tracks(count(), follow, [this](std::size_t tracks) { lose_devices_after(tracks); });
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void FrameScheduler::start_threads(const Work& bring, const Work& work) {
-  std::vector<std::jthread> others;
-  try {
-    for (std::size_t track = 1; track < count(); ++track) {
-      others.emplace_back(
-          [this, track, &bring, &work, threads = threads_in_use(), device = device_in_use()] {
-            const ThreadsScope as_callers(threads);
-            const DeviceScope scope(device);
-            follow(track, bring, work);
-          });
-    }
-  } catch (const std::system_error&) {
-    // Out of threads: use fewer tracks and devices.
+/// Out of threads: the devices of the first `tracks` tracks take all frames.
+void FrameScheduler::lose_devices_after(std::size_t tracks) {
+  {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t i = device_of_[others.size()] + 1; i < devices_.size(); ++i) {
+    for (std::size_t i = device_of_[tracks - 1] + 1; i < devices_.size(); ++i) {
       devices_[i].is_lost = true;
     }
   }
   changed_.notify_all();
-  follow(0, bring, work);
 }
 
 FrameScheduler::DeviceShare* FrameScheduler::next_share(std::size_t device, std::uint64_t& frame) {
@@ -138,11 +130,6 @@ std::optional<std::uint64_t> FrameScheduler::next_frame(std::size_t device) {
     const std::uint64_t ended = passed_[number_of(FrameStep::end)];
     if (devices_.size() == 1 || ended == frames_) return std::nullopt;
     changed_.wait(lock);
-  }
-}
-
-void FrameScheduler::follow(std::size_t track, const Work& bring, const Work& work) {
-  while (work_on(track, bring, work)) {
   }
 }
 

@@ -125,11 +125,10 @@ class FrameScheduler {
     std::mutex bringing;  ///< locked before mutex_
   };
 
-  void start_threads(const Work& bring, const Work& work);
+  void lose_devices_after(std::size_t tracks);
   std::optional<std::uint64_t> next_frame(std::size_t device);
   /// Null if the frame is in handed_over_.
   DeviceShare* next_share(std::size_t device, std::uint64_t& frame);
-  void follow(std::size_t track, const Work& bring, const Work& work);
   bool work_on(std::size_t track, const Work& bring, const Work& work);
   bool hand_over(std::uint64_t frame, std::size_t device, const std::string& why);
   void begin_anew(std::uint64_t frame);

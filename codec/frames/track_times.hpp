@@ -5,15 +5,14 @@
 
 #include "codec/frames/call_times.hpp"
 #include "codec/frames/frame_scheduler.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
 /// Overlapping calls count once in the total; steps add up.
-class TrackTimes {
+class TrackTimes : Unmovable {
  public:
   TrackTimes(CallTimes& whole, std::size_t tracks) : whole_(whole), steps_(tracks) {}
-  TrackTimes(const TrackTimes&) = delete;
-  TrackTimes& operator=(const TrackTimes&) = delete;
   ~TrackTimes() {
     if (!is_alone()) {
       for (const StepTimes& steps : steps_) whole_.steps().add(steps);
@@ -33,14 +32,12 @@ class TrackTimes {
   }
 
  private:
-  class Presence {
+  class Presence : Unmovable {
    public:
     explicit Presence(TrackTimes& times) : times_(times) {
       const std::scoped_lock lock(times_.mutex_);
       if (times_.calls_++ == 0) times_.clock_ = Stopwatch();
     }
-    Presence(const Presence&) = delete;
-    Presence& operator=(const Presence&) = delete;
     ~Presence() {
       const std::scoped_lock lock(times_.mutex_);
       if (--times_.calls_ == 0) times_.whole_.add(times_.clock_.seconds());

@@ -4,17 +4,13 @@
 #include <vector>
 
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
 /// Sequential output.
-class ByteSink {
+class ByteSink : public Interface {
  public:
-  ByteSink() = default;
-  ByteSink(const ByteSink&) = delete;
-  ByteSink& operator=(const ByteSink&) = delete;
-  virtual ~ByteSink() = default;
-
   virtual void write(Bytes bytes) = 0;
 
   /// Whether write_at() works.

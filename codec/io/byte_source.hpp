@@ -8,17 +8,13 @@
 #include "codec/io/file_descriptor.hpp"
 #include "core/base/dtype.hpp"
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
 /// Random access if the size is known.
-class ByteSource {
+class ByteSource : public Interface {
  public:
-  ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-  virtual ~ByteSource() = default;
-
   /// For messages.
   virtual std::string name() const = 0;
 

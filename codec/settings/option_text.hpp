@@ -1,9 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 #include "core/base/units.hpp"
 #include "core/field/bound.hpp"
@@ -33,6 +36,14 @@ std::string_view cut(std::string_view& text, char separator);
 /// Throws UsageError; quotes the value if the label is an option's.
 [[noreturn]] void refuse_value(std::string_view label, std::string_view value,
                                std::string_view accepted);
+
+/// For members of structures without a row in the option table. Throws UsageError.
+template <class Number>
+Number within(std::string_view member, Number value, std::type_identity_t<Number> least,
+              std::type_identity_t<Number> most) {
+  if (value >= least && value <= most) return value;
+  refuse_value(member, fmt::format("{}", value), fmt::format("from {} to {}", least, most));
+}
 
 /// Not NaN; may be infinite.
 double parse_number(std::string_view label, std::string_view text);

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "codec/settings/limits.hpp"
 #include "codec/settings/option_table.hpp"
@@ -40,16 +39,10 @@ constexpr std::array<PredictorChoice, 7> predictors{{automatic_predictor,
                                                      {PredictorId::zfp},
                                                      {PredictorId::cells}}};
 constexpr std::array coders{CoderId::ans, CoderId::huffman, CoderId::ans};  // auto first
+constexpr std::array modes{CUSZI_ABS, CUSZI_REL, CUSZI_PWREL, CUSZI_ABS_OR_PWREL,
+                           CUSZI_ABS_AND_PWREL};  // by ErrorMode
 constexpr std::array efforts{Effort::normal, Effort::fast};
 constexpr std::array huffman_widths{HuffmanWidth::automatic, HuffmanWidth::u32, HuffmanWidth::u64};
-
-/// For members without a row in the option table.
-template <class Number>
-Number within(std::string_view member, Number value, std::type_identity_t<Number> least,
-              std::type_identity_t<Number> most) {
-  if (value >= least && value <= most) return value;
-  refuse_value(member, fmt::format("{}", value), fmt::format("from {} to {}", least, most));
-}
 
 template <class Choice, std::size_t count>
 const Choice& chosen(const std::array<Choice, count>& choices, int number) {
@@ -315,24 +308,11 @@ std::optional<Target> target_of(const cuszi_options& options) {
 }
 
 ErrorMode error_mode_of(const cuszi_options& options) {
-  switch (mode_in(options)) {
-    case CUSZI_REL: return ErrorMode::relative;
-    case CUSZI_PWREL: return ErrorMode::pointwise;
-    case CUSZI_ABS_OR_PWREL: return ErrorMode::absolute_or_pointwise;
-    case CUSZI_ABS_AND_PWREL: return ErrorMode::absolute_and_pointwise;
-    default: return ErrorMode::absolute;
-  }
+  const auto* const mode = std::find(modes.begin(), modes.end(), mode_in(options));
+  return mode == modes.end() ? ErrorMode::absolute : static_cast<ErrorMode>(mode - modes.begin());
 }
 
-int mode_number(ErrorMode mode) {
-  switch (mode) {
-    case ErrorMode::relative: return CUSZI_REL;
-    case ErrorMode::absolute: return CUSZI_ABS;
-    case ErrorMode::pointwise: return CUSZI_PWREL;
-    case ErrorMode::absolute_or_pointwise: return CUSZI_ABS_OR_PWREL;
-    default: return CUSZI_ABS_AND_PWREL;
-  }
-}
+int mode_number(ErrorMode mode) { return modes.at(static_cast<std::size_t>(mode)); }
 
 void check_type(DType dtype, const FieldSettings& settings) {
   const auto name = name_of(dtype);

@@ -12,6 +12,7 @@
 #include "core/backend/encode_session.hpp"
 #include "core/backend/frame_batch.hpp"
 #include "core/backend/transfer.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/metrics.hpp"
 #include "core/field/restore_rules.hpp"
@@ -23,13 +24,8 @@ using PendingHashes = std::function<std::vector<std::uint64_t>()>;
 
 /// A CPU or GPU. Creates one session at a time, used by one thread, and reuses memory between
 /// sessions.
-class Backend {
+class Backend : public Interface {
  public:
-  Backend() = default;
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
-  virtual ~Backend() = default;
-
   /// "cpu", or the device's name.
   virtual std::string name() const = 0;
 

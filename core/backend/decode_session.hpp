@@ -8,6 +8,7 @@
 #include "core/archive/frame.hpp"
 #include "core/archive/predictor.hpp"
 #include "core/backend/frame_slot.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/frame_shape.hpp"
 #include "core/field/local_bounds.hpp"
@@ -50,13 +51,8 @@ inline std::vector<CodedLevel> coded_levels(std::span<const int> pass_levels,
 
 /// First all codes are decoded; then each pass gets its contexts, sorted codes, and values. All
 /// functions throw ArchiveError.
-class PassDecoder {
+class PassDecoder : public Interface {
  public:
-  PassDecoder() = default;
-  PassDecoder(const PassDecoder&) = delete;
-  PassDecoder& operator=(const PassDecoder&) = delete;
-  virtual ~PassDecoder() = default;
-
   /// Includes passes that are not restored.
   virtual void decode(std::span<const CodedLevel> levels) = 0;
   /// No effect without contexts.
@@ -69,13 +65,9 @@ class PassDecoder {
 };
 
 /// One thread; a backend has one session at a time.
-class DecodeSession {
+class DecodeSession : public Interface {
  public:
   explicit DecodeSession(FrameSlot& slot) : frame_(slot) {}
-  DecodeSession(const DecodeSession&) = delete;
-  DecodeSession& operator=(const DecodeSession&) = delete;
-  virtual ~DecodeSession() = default;
-
   /// A view or copy, valid as long as the session.
   virtual Bytes payload() const = 0;
   /// Replaces sections packed by EncodeSession::pack(), valid as long as the session. Throws

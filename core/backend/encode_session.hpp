@@ -12,6 +12,7 @@
 #include "core/archive/frame.hpp"
 #include "core/archive/predictor.hpp"
 #include "core/backend/frame_slot.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/coders/coder.hpp"
 #include "core/field/config.hpp"
 #include "core/field/frame_shape.hpp"
@@ -77,13 +78,8 @@ CUSZI_HD inline std::int64_t error_in_units(double original, double restored,
 
 /// The passes of a frame from values to sections: predict, then fit contexts, in order; encode all
 /// passes at the end. No sizes are needed before finish().
-class PassEncoder {
+class PassEncoder : public Interface {
  public:
-  PassEncoder() = default;
-  PassEncoder(const PassEncoder&) = delete;
-  PassEncoder& operator=(const PassEncoder&) = delete;
-  virtual ~PassEncoder() = default;
-
   /// Also finds anchors, outliers and patches.
   virtual void predict(PassRange passes) = 0;
   /// Sum of error_in_units() over predicted points that are not missing. 0 for predictors whose
@@ -101,13 +97,8 @@ class PassEncoder {
 };
 
 /// Measures what core/choices/trials compares.
-class TrialSession {
+class TrialSession : public Interface {
  public:
-  TrialSession() = default;
-  TrialSession(const TrialSession&) = delete;
-  TrialSession& operator=(const TrialSession&) = delete;
-  virtual ~TrialSession() = default;
-
   /// Sampled errors (core/tuning/sampled_cost) of the frame for each candidate, by class.
   virtual std::vector<std::vector<ClassErrors>> sampled_errors(
       std::span<const MultilevelParams> candidates) = 0;
@@ -142,13 +133,9 @@ inline bool may_be_unscanned(const PredictorParams& draft, const ValueRules& rul
 
 /// A frame being encoded. Bytes may lie in the backend's memory or the host's. One thread; a
 /// backend has one session at a time.
-class EncodeSession {
+class EncodeSession : public Interface {
  public:
   explicit EncodeSession(FrameSlot& slot) : frame_(slot) {}
-  EncodeSession(const EncodeSession&) = delete;
-  EncodeSession& operator=(const EncodeSession&) = delete;
-  virtual ~EncodeSession() = default;
-
   /// Range, missing points, and sampled prediction errors. Reads the whole frame at the first call,
   /// unless an earlier session did.
   virtual const FieldScan& scan() = 0;

@@ -13,6 +13,7 @@
 #include "core/backend/encode_session.hpp"
 #include "core/backend/frame_slot.hpp"
 #include "core/base/floating_point.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/field/frame_shape.hpp"
 
 namespace cuszi {
@@ -72,13 +73,9 @@ struct BatchCopy {
 /// Many small frames that a backend has in work together, as `tiles` or `cells`: they share its
 /// launches and waits. A frame that needs more than that is left out, without a reason, to be done
 /// alone. One thread; a backend has one batch or session at a time.
-class FrameBatch {
+class FrameBatch : public Interface {
  public:
   explicit FrameBatch(FrameSlot& slot) : frames_(slot) {}
-  FrameBatch(const FrameBatch&) = delete;
-  FrameBatch& operator=(const FrameBatch&) = delete;
-  virtual ~FrameBatch() = default;
-
   /// Calls each(i) for all i below `count`, in any order, by threads of the host.
   virtual void for_each(std::size_t count, const std::function<void(std::size_t)>& each) = 0;
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
@@ -13,13 +14,8 @@ using PieceUser = std::function<void(ByteCount offset, MutableBytes piece)>;
 /// Device memory and its transfers, in pieces of page-locked memory: while some travel, others are
 /// read or written. Runs beside the backend's steps, on several threads. All functions throw
 /// DeviceError.
-class Transfer {
+class Transfer : public Interface {
  public:
-  Transfer() = default;
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
-  virtual ~Transfer() = default;
-
   /// At least `size` bytes of device memory. Reused by the next call with this number.
   virtual MutableBytes memory(std::size_t buffer, ByteCount size) = 0;
 

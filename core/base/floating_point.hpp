@@ -6,17 +6,17 @@
 
 #include <cstdint>
 
+#include "core/base/unmovable.hpp"
+
 namespace cuszi {
 
 /// Sets the thread's arithmetic to IEEE (round to nearest, subnormals, no traps) for its lifetime,
 /// because flushed subnormals would change bytes. Restores modes and exception flags.
-class IeeeArithmetic {
+class IeeeArithmetic : Unmovable {
  public:
   IeeeArithmetic() : before_(get()) {
     if (!is_standard(before_)) set(standard);
   }
-  IeeeArithmetic(const IeeeArithmetic&) = delete;
-  IeeeArithmetic& operator=(const IeeeArithmetic&) = delete;
   ~IeeeArithmetic() { set(before_); }
 
  private:

@@ -21,23 +21,8 @@ double difference_below(double a, double b) {
   return rounded_down(difference, (a - (difference - minus_b)) - (b + minus_b));
 }
 
-/// Veltkamp's split: products of halves are exact.
-double upper_half(double x) {
-  const double scaled = x * 134217729.0;  // 2^27 + 1
-  return scaled - (scaled - x);
-}
-
-/// a x b rounded down, for factors in [0.5, 1), by Dekker's TwoProduct.
-double product_below(double a, double b) {
-  const double product = a * b;
-  const double a_high = upper_half(a);
-  const double b_high = upper_half(b);
-  const double a_low = a - a_high;
-  const double b_low = b - b_high;
-  const double error =
-      a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
-  return rounded_down(product, error);
-}
+/// a x b rounded down, for factors in [0.5, 1).
+double product_below(double a, double b) { return rounded_down(a * b, product_error(a, b, a * b)); }
 
 /// x 2^exponent rounded down, also if subnormal.
 double scaled_below(double x, int exponent) {

@@ -79,6 +79,16 @@ struct ValueBound {
     }
   }
 
+  /// The largest error of a value, rounded; `of_share` is the share of its magnitude.
+  double limit(double of_share) const {
+    switch (kind) {
+      case Kind::absolute: return bound;
+      case Kind::share: return of_share;
+      case Kind::either: return bound > of_share ? bound : of_share;
+      default: return bound < of_share ? bound : of_share;
+    }
+  }
+
   /// error / bound, rounded; `error` > 0, `magnitude` of the original.
   CUSZI_HD double part_of(double error, double magnitude) const {
     const double of_bound = error / bound;

@@ -45,20 +45,13 @@ Quality SeenPoints::quality(const ErrorSums& sums) const {
     return point == never ? std::nullopt : std::optional(point);
   };
   Quality quality;
-  quality.points = points;
-  quality.missing = missing;
+  static_cast<PointCounts&>(quality) = *this;
   if (points != 0) {
     quality.min = min;
     quality.max = max;
   }
-  quality.max_error = max_error;
-  quality.max_share = max_share;
-  quality.max_of_bound = max_of_bound;
   quality.error_sums = sums;
-  quality.counts = counts;
-  quality.missing_differ = missing_differ;
   quality.first_differ = unless_never(first_differ);
-  quality.crossings = crossings;
   quality.first_crossing = unless_never(first_crossing);
   quality.first_bad = unless_never(first_bad);
   return quality;

@@ -39,25 +39,28 @@ struct ValueCounts {
   }
 };
 
+/// What is counted and measured at points.
+struct PointCounts {
+  std::uint64_t points = 0;   ///< valid
+  std::uint64_t missing = 0;  ///< NaN, infinity or fill value in the original
+  /// Points that are missing in one field only, or by different values.
+  std::uint64_t missing_differ = 0;
+  std::uint64_t crossings = 0;  ///< points on another side of an isovalue than the original
+  double max_error = 0;
+  double max_share = 0;     ///< largest error relative to its value; infinite if that is 0
+  double max_of_bound = 0;  ///< largest error relative to its point's bound
+  ValueCounts counts;
+};
+
 /// 0 if squares up to `largest`^2 neither overflow nor underflow.
 int square_exponent(double largest);
 
 /// Errors at valid points. Parts of a field are measured separately and merged in order.
-struct Quality {
-  std::uint64_t points = 0;   ///< valid
-  std::uint64_t missing = 0;  ///< NaN, infinity or fill value in the original
-  double min = 0;             ///< of the original
+struct Quality : PointCounts {
+  double min = 0;  ///< of the original
   double max = 0;
-  double max_error = 0;
-  double max_share = 0;  ///< largest error relative to its value; infinite if that is 0
-  /// Largest error relative to its point's bound.
-  double max_of_bound = 0;
   ErrorSums error_sums;
-  ValueCounts counts;
-  /// Points that are missing in one field only, or by different values.
-  std::uint64_t missing_differ = 0;
   std::optional<std::uint64_t> first_differ;
-  std::uint64_t crossings = 0;  ///< points on another side of an isovalue than the original
   std::optional<std::uint64_t> first_crossing;
   /// First point over the bound, or missing but not bit-identical.
   std::optional<std::uint64_t> first_bad;
@@ -84,22 +87,15 @@ struct PointComparison {
   double scale = 1;  ///< 2^-exponent, applied before squaring
 };
 
-struct SeenPoints {
+/// Counts max_of_bound of pointwise bounds only.
+struct SeenPoints : PointCounts {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-  std::uint64_t points = 0;
-  std::uint64_t missing = 0;
-  std::uint64_t missing_differ = 0;
   std::uint64_t first_differ = never;
-  std::uint64_t crossings = 0;
   std::uint64_t first_crossing = never;
   std::uint64_t first_bad = never;
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
-  double max_error = 0;
-  double max_share = 0;
-  double max_of_bound = 0;  ///< of pointwise bounds
-  ValueCounts counts;
 
   /// Returns the scaled error; 0 for missing points.
   template <class T>

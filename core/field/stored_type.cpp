@@ -1,8 +1,6 @@
 #include "core/field/stored_type.hpp"
 
 #include <cmath>
-#include <cstring>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -72,17 +70,6 @@ struct OrderedValues {
   static double between(std::int64_t number) { return (value(number) + value(number + 1)) / 2; }
 };
 
-/// The largest error by `bound` of a value, rounded.
-double allowed_error(const ValueBound& bound, double value) {
-  const double of_share = bound.share * std::fabs(value);
-  switch (bound.kind) {
-    case ValueBound::Kind::absolute: return bound.bound;
-    case ValueBound::Kind::share: return of_share;
-    case ValueBound::Kind::either: return std::max(bound.bound, of_share);
-    default: return std::min(bound.bound, of_share);
-  }
-}
-
 /// Work values less than this from a value have roundings within `bound` of it.
 template <class S>
 double reach_of(const ValueBound& bound, std::int64_t number) {
@@ -119,7 +106,7 @@ double part_of_bound(const ValueBound& bound, std::span<const S> values) {
   for (std::size_t i = 0; i < is_there.size(); ++i) {
     if (!is_there[i]) continue;
     const std::int64_t number = L::least() + static_cast<std::int64_t>(i);
-    const double error = allowed_error(bound, L::value(number));
+    const double error = bound.limit(bound.share * std::fabs(L::value(number)));
     if (error > 0) part = std::min(part, reach_of<S>(bound, number) / error);
   }
   return part * rounding_margin;

@@ -12,6 +12,7 @@
 #include "core/base/dtype.hpp"
 #include "core/base/lossless.hpp"
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 #include "core/field/bound.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/restore_rules.hpp"
@@ -137,7 +138,7 @@ void to_work(DType stored, Bytes values, MutableBytes work, const ForEach& for_e
 void from_work(DType stored, Bytes work, MutableBytes values, const ForEach& for_each = one_by_one);
 
 /// Stored values in their work type; converts only if the types differ.
-class WorkValues {
+class WorkValues : Unmovable {
  public:
   WorkValues(DType stored, Bytes values) : bytes_(values) {
     if (!is_cast(stored)) return;
@@ -145,8 +146,6 @@ class WorkValues {
     to_work(stored, values, own_);
     bytes_ = own_;
   }
-  WorkValues(const WorkValues&) = delete;
-  WorkValues& operator=(const WorkValues&) = delete;
 
   Bytes bytes() const { return bytes_; }
   template <class T>

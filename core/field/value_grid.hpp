@@ -74,13 +74,7 @@ struct ValueGrid {
   double step_at(double magnitude) const {
     if (kind == Kind::even) return step;
     if (kind == Kind::none) return 0;
-    const double of_share = bound.share * power_below(magnitude);
-    switch (bound.kind) {
-      case ValueBound::Kind::share: return power_below(2 * of_share);
-      case ValueBound::Kind::either:
-        return power_below(2 * (bound.bound > of_share ? bound.bound : of_share));
-      default: return power_below(2 * (bound.bound < of_share ? bound.bound : of_share));
-    }
+    return power_below(2 * bound.limit(bound.share * power_below(magnitude)));
   }
 
   /// The power of two at or below a normal number, else 0.

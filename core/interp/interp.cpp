@@ -1,7 +1,6 @@
 #include "core/interp/interp.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/field/quantizer.hpp"

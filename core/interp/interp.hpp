@@ -1,9 +1,7 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/base/bytes.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -70,27 +69,35 @@ CUSZI_HD inline std::int64_t delta_of_code(QuantCode code, std::int32_t radius) 
   return static_cast<std::int64_t>(code) - radius;
 }
 
-/// Prediction error on original values, for sampling; missing neighbours count as 0.
-template <class T, class Missing>
-CUSZI_HD double sampled_lorenzo_error(const LorenzoParams& params, const Extents3& extents,
-                                      const T* field, const Extents3& at, const Missing& missing) {
-  double error = 0;
+/// Calls add(point's coordinates, whether it is subtracted) for the points of a chunk whose sum is
+/// the prediction error.
+template <class Add>
+CUSZI_HD inline void for_lorenzo_points(const Extents3& at, const Extents3& chunk, const Add& add) {
+  constexpr unsigned odd_corners = 0x96;  // of an odd number of axes
   for (unsigned corner = 0; corner < 8; ++corner) {
     Extents3 from = at;
     bool inside = true;
     for (unsigned axis = 0; axis < 3; ++axis) {
       if (((corner >> axis) & 1U) == 0) continue;
-      if (at[axis] % params.chunk[axis] == 0)
+      if (at[axis] % chunk[axis] == 0)
         inside = false;
       else
         --from[axis];
     }
-    if (!inside) continue;
-    const T value = field[point_at(from, extents)];
-    if (missing(value)) continue;
-    const bool odd = corner == 1 || corner == 2 || corner == 4 || corner == 7;
-    error += odd ? -static_cast<double>(value) : static_cast<double>(value);
+    if (inside) add(from, (odd_corners >> corner & 1U) != 0);
   }
+}
+
+/// Prediction error on original values, for sampling; missing neighbours count as 0.
+template <class T, class Missing>
+CUSZI_HD double sampled_lorenzo_error(const LorenzoParams& params, const Extents3& extents,
+                                      const T* field, const Extents3& at, const Missing& missing) {
+  double error = 0;
+  for_lorenzo_points(at, params.chunk, [&](const Extents3& from, bool is_subtracted) {
+    const T value = field[point_at(from, extents)];
+    if (missing(value)) return;
+    error += is_subtracted ? -static_cast<double>(value) : static_cast<double>(value);
+  });
   return magnitude_of(error);
 }
 

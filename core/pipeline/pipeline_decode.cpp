@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/floating_point.hpp"
 #include "core/base/lossless.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "core/base/floating_point.hpp"
@@ -384,6 +383,17 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
   return coding;
 }
 
+/// The coding of a frame that is only sampled; nullopt if the predictor cannot be used.
+std::optional<FrameCoding> sampled_coding(const FrameConfig& config, const LoadedFrame& frame,
+                                          double sampled, double bound) {
+  FieldScan sample;
+  sample.sampled = sampled;
+  auto predictor = predictor_for(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
+  if (!predictor) return std::nullopt;
+  const CoderId coder = coder_for(id_of(frame.draft), config.coder);
+  return coding_by(config, {*std::move(predictor), coder}, bound);
+}
+
 /// Codes in the first pass over the values; nullopt if a scan is needed.
 std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameConfig& config,
                                                 const LoadedFrame& frame, std::uint64_t index,
@@ -393,16 +403,12 @@ std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameCon
   EncodeSession& session = *frame.session;
   const auto sampled = times.measure("scan", [&] { return session.sampled_magnitude(); });
   if (!sampled) return std::nullopt;
-  FieldScan sample;
-  sample.sampled = *sampled;
-  auto predictor = predictor_for(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
-  if (!predictor) return std::nullopt;
-  const FrameCoding coding = coding_by(
-      config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, bound);
+  const auto coding = sampled_coding(config, frame, *sampled, bound);
+  if (!coding) return std::nullopt;
   const auto coded =
-      times.measure("encode", [&] { return session.encode_unscanned(coding.predictor, bound); });
+      times.measure("encode", [&] { return session.encode_unscanned(coding->predictor, bound); });
   if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
-  return write_coded_frame(backend, frame, coding, std::span(&*coded, 1), {coded->sections}, index,
+  return write_coded_frame(backend, frame, *coding, std::span(&*coded, 1), {coded->sections}, index,
                            allocate, times);
 }
 
@@ -416,21 +422,17 @@ std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConf
     return std::nullopt;
   }
   EncodeSession& session = *frame.session;
-  const DType dtype = frame.shape.dtype;
-  const TransformChoice choice = times.measure(
-      "scan", [&] { return choose_transform(bound, dtype, session.sampled_magnitudes(), true); });
-  FieldScan sample;
-  sample.sampled = choice.sampled;
-  auto predictor = predictor_for(frame.draft, config.predictor, sample, choice.bound, dtype);
-  if (choice.bound == 0 || !predictor) return std::nullopt;
-  const FrameCoding coding = coding_by(
-      config, {*std::move(predictor), coder_for(id_of(frame.draft), config.coder)}, choice.bound);
+  const TransformChoice choice = times.measure("scan", [&] {
+    return choose_transform(bound, frame.shape.dtype, session.sampled_magnitudes(), true);
+  });
+  const auto coding = sampled_coding(config, frame, choice.sampled, choice.bound);
+  if (choice.bound == 0 || !coding) return std::nullopt;
   const auto coded = times.measure(
-      "encode", [&] { return session.encode_logs_unscanned(coding.predictor, choice, bound); });
+      "encode", [&] { return session.encode_logs_unscanned(coding->predictor, choice, bound); });
   if (!coded || !has_codable_range(coded->min, coded->max)) return std::nullopt;
   frame.transform =
       LoadedFrame::Transform{{choice.params, coded->min, coded->max}, coded->own, choice.sampled};
-  auto written = write_coded_frame(backend, frame, coding, std::span(&coded->pass, 1),
+  auto written = write_coded_frame(backend, frame, *coding, std::span(&coded->pass, 1),
                                    {coded->pass.sections}, index, allocate, times);
   if (!written) frame.transform.reset();
   return written;

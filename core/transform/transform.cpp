@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "core/base/param_table.hpp"
 
@@ -24,8 +23,8 @@ Knee knee_of(const ValueBound& bound) {
 
 TransformParams transform_for(const ValueBound& bound, const MagnitudeRange& sample) {
   switch (bound.kind) {
-    case ValueBound::Kind::either: return SymlogTransform{knee_of(bound)};
-    case ValueBound::Kind::both: return LogLinearTransform{knee_of(bound)};
+    case ValueBound::Kind::either: return SymlogTransform{{knee_of(bound)}};
+    case ValueBound::Kind::both: return LogLinearTransform{{knee_of(bound)}};
     default: return log_transform_of(sample);
   }
 }

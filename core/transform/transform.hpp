@@ -137,13 +137,19 @@ struct Knee {
 inline constexpr double ln_2 = 0x1.62e42fefa39efp-1;
 inline constexpr double log2_e = 0x1.71547652b82fep+0;
 
+struct KneeTransform {
+  Knee knee;
+
+  void write(ByteWriter& out) const { knee.write(out); }
+
+  friend bool operator==(const KneeTransform&, const KneeTransform&) = default;
+};
+
 /// For the larger bound: x / knee up to the knee, 1 + ln(x / knee) beyond.
-struct SymlogTransform {
+struct SymlogTransform : KneeTransform {
   static constexpr TransformId id = TransformId::symlog;
   static constexpr std::string_view name = "symlog";
   static constexpr bool has_signs = true;
-
-  Knee knee;
 
   template <class T>
   CUSZI_HD T forward(T x) const {
@@ -159,19 +165,14 @@ struct SymlogTransform {
     return x * knee.inverse < Knee::most && is_certain<T>(x < knee.magnitude ? knee.magnitude : x);
   }
 
-  void write(ByteWriter& out) const { knee.write(out); }
-  static SymlogTransform read(ByteReader& in) { return {Knee::read(in)}; }
-
-  friend bool operator==(const SymlogTransform&, const SymlogTransform&) = default;
+  static SymlogTransform read(ByteReader& in) { return {{Knee::read(in)}}; }
 };
 
 /// For the smaller bound: log2(x / knee) up to the knee, (x / knee - 1) / ln 2 beyond.
-struct LogLinearTransform {
+struct LogLinearTransform : KneeTransform {
   static constexpr TransformId id = TransformId::log_linear;
   static constexpr std::string_view name = "log-linear";
   static constexpr bool has_signs = false;
-
-  Knee knee;
 
   template <class T>
   CUSZI_HD T forward(T x) const {
@@ -188,10 +189,7 @@ struct LogLinearTransform {
     return x < knee.magnitude && x * knee.inverse > 1 / Knee::most && is_certain<T>(x);
   }
 
-  void write(ByteWriter& out) const { knee.write(out); }
-  static LogLinearTransform read(ByteReader& in) { return {Knee::read(in)}; }
-
-  friend bool operator==(const LogLinearTransform&, const LogLinearTransform&) = default;
+  static LogLinearTransform read(ByteReader& in) { return {{Knee::read(in)}}; }
 };
 
 using TransformParams = std::variant<LogTransform, SymlogTransform, LogLinearTransform>;

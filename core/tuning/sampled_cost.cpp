@@ -1,7 +1,6 @@
 #include "core/tuning/sampled_cost.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace cuszi {
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/base/bit_width.hpp"
 #include "core/base/cost.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <vector>
 
 #include "core/base/least_squares.hpp"
 #include "core/multilevel/multilevel.hpp"

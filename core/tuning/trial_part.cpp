@@ -1,7 +1,5 @@
 #include "core/tuning/trial_part.hpp"
 
-#include <algorithm>
-
 namespace cuszi {
 
 namespace {

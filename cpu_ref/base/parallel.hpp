@@ -9,12 +9,9 @@
 
 #include "core/base/floating_point.hpp"
 #include "cpu_ref/base/thread_count.hpp"
+#include "cpu_ref/base/thread_pool.hpp"
 
 namespace cuszi::cpu {
-
-/// Calls `part` in this thread and in up to `others` free threads, and waits for all. `part` must
-/// not throw, nor wait for another call of it.
-void run_in_threads(int others, const std::function<void()>& part);
 
 /// Runs work(state, i) for i in [0, count) on up to threads_in_use() threads, each with its own
 /// make_state(); finish(state) runs under a lock. Results must not depend on the distribution.

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "core/base/unmovable.hpp"
 
 namespace cuszi {
 
@@ -23,11 +24,9 @@ int usable_threads();
 int threads_in_use();
 
 /// Sets the calling thread's number of threads for its lifetime; nullopt leaves it unchanged.
-class ThreadsScope {
+class ThreadsScope : Unmovable {
  public:
   explicit ThreadsScope(std::optional<int> threads);
-  ThreadsScope(const ThreadsScope&) = delete;
-  ThreadsScope& operator=(const ThreadsScope&) = delete;
   ~ThreadsScope();
 
  private:

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 
 #include "core/field/chunk_index.hpp"

@@ -1,7 +1,5 @@
 #include "cpu_ref/interp/interp.hpp"
 
-#include <cstring>
-
 #include "cpu_ref/base/parallel.hpp"
 
 namespace cuszi::cpu {

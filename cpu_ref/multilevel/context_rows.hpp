@@ -1,9 +1,7 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "core/multilevel/context.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"

@@ -1,6 +1,5 @@
 #include "cpu_ref/multilevel/multilevel.hpp"
 
-#include <cstring>
 #include <numeric>
 #include <utility>
 

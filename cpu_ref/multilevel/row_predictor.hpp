@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/unmovable.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 #include "cpu_ref/multilevel/neighbour_columns.hpp"
 #include "cpu_ref/multilevel/row_taps.hpp"
@@ -62,7 +63,7 @@ class ColumnTaps {
 /// Predicts a class row by row. Neighbour columns and extrapolated taps are copied, so each tap is
 /// a pack of values. Equal to core's prediction().
 template <class T>
-class RowPredictor {
+class RowPredictor : Unmovable {
  public:
   /// Keeps references.
   RowPredictor(const FramePlan<T>& frame, const ClassPlan<T>& plan)
@@ -71,8 +72,6 @@ class RowPredictor {
         points_(plan.points),
         columns_(points_, plan.stencil),
         taps_(grid_, points_, plan.stencil) {}
-  RowPredictor(const RowPredictor&) = delete;
-  RowPredictor& operator=(const RowPredictor&) = delete;
 
   /// Needs row_points elements in `out`.
   void predict(const T* values, const Row& row, T* out);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 #include "core/tiles/tiles.hpp"
 

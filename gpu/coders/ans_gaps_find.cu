@@ -105,20 +105,10 @@ __global__ void __launch_bounds__(FindPolicy::threads)
 __global__ void __launch_bounds__(FindPolicy::threads)
     list_others(FindTask task, TiledRanges tiles, const std::uint64_t* others_before,
                 const std::uint64_t* larger_before) {
-  __shared__ std::uint32_t of_warp[FindPolicy::warps];
   const std::uint32_t number = tiles.range_of(blockIdx.x);
   const Table table = task.tables[number];
   const LaneCodes codes(table, blockIdx.x - tiles.first_tiles[number], task.centre);
-  const std::uint32_t own = codes.counts();
-  std::uint32_t before = own;  // inclusive prefix sum
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t left = __shfl_up_sync(~0U, before, distance);
-    if (threadIdx.x % 32 >= distance) before += left;
-  }
-  if (threadIdx.x % 32 == 31) of_warp[threadIdx.x / 32] = before;
-  __syncthreads();
-  before -= own;
-  for (unsigned w = 0; w < threadIdx.x / 32; ++w) before += of_warp[w];
+  const std::uint32_t before = sum_before_thread<FindPolicy::threads>(codes.counts());
   codes.list(task,
              make_uint2(static_cast<std::uint32_t>(others_before[blockIdx.x]) + (before & 0xFFFF),
                         static_cast<std::uint32_t>(larger_before[blockIdx.x]) + (before >> 16)));

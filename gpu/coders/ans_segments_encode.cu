@@ -59,11 +59,7 @@ __global__ void __launch_bounds__(SegmentPolicy::threads)
   const unsigned lane = threadIdx.x % 32;
   std::uint32_t* const own = task.tile_bits + number * segment_tiles + lane;
   const std::uint32_t bits = lane < segment_tiles ? *own : 0;
-  std::uint32_t sum = bits;
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t left = __shfl_up_sync(~0U, sum, distance);
-    if (lane >= distance) sum += left;
-  }
+  const std::uint32_t sum = sum_to_lane(bits);
   if (lane < segment_tiles) *own = sum - bits;
   if (lane + 1 == segment_tiles) {
     task.raw_bits[number] = sum;

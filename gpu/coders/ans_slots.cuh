@@ -1,11 +1,11 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "core/coders/ans_chain.hpp"
 #include "gpu/coders/tuning.cuh"
 #include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -166,11 +166,7 @@ struct FourSums {
     std::uint64_t own = 0;
 #pragma unroll
     for (int k = 0; k < 4; ++k) own |= std::uint64_t{counts[k]} << (16 * k);
-    std::uint64_t sum = own;
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const std::uint64_t left = __shfl_up_sync(~0U, sum, distance);
-      if (threadIdx.x % 32 >= distance) sum += left;
-    }
+    std::uint64_t sum = sum_to_lane(own);
     const std::uint64_t all = __shfl_sync(~0U, sum, 31);
     sum -= own;
     total = 0;

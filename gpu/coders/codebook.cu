@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 

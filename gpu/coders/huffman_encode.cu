@@ -172,11 +172,7 @@ class TileEncoder {
       merge_pack(k);
       own |= static_cast<std::uint64_t>(bits_[k]) << (16 * k);
     }
-    std::uint64_t sum = own;
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const std::uint64_t left = __shfl_up_sync(~0U, sum, distance);
-      if (threadIdx.x % 32 >= distance) sum += left;
-    }
+    const std::uint64_t sum = sum_to_lane(own);
     const std::uint64_t all = __shfl_sync(~0U, sum, 31);
     std::uint32_t before = 0;
 #pragma unroll

@@ -15,7 +15,6 @@ struct AnsCountPolicy {
 
 struct FindPolicy {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned warps = threads / 32;
   static constexpr unsigned lane_codes = 16;
   static constexpr unsigned tile_codes = threads * lane_codes;
   static constexpr unsigned tile_numbers = 4096;

@@ -48,11 +48,7 @@ __global__ void read_offsets(IndexLayout layout, unsigned head, unsigned length_
     const BitCount own =
         i + 1 < end ? get_bytes(index + layout.lengths_at + (i - run) * length_bytes, length_bytes)
                     : 0;
-    BitCount sum = own;
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const BitCount left = __shfl_up_sync(~0U, sum, distance);
-      if (lane >= distance) sum += left;
-    }
+    const BitCount sum = sum_to_lane(own);
     const BitCount start = at + sum - own;
     if (i < end) {
       starts[i] = start < stream_bits ? start : stream_bits;

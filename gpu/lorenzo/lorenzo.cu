@@ -94,18 +94,9 @@ struct DeltaAt {
   __device__ std::uint64_t operator()(std::uint64_t point) const {
     const Extents3 at = coordinates_of(point, frame.extents);
     std::int64_t delta = 0;
-    for (unsigned corner = 0; corner < 8; ++corner) {
-      Extents3 from = at;
-      bool inside = true;
-      for (unsigned axis = 0; axis < 3; ++axis) {
-        if (((corner >> axis) & 1U) == 0) continue;
-        if (at[axis] % frame.chunk[axis] == 0)
-          inside = false;
-        else
-          --from[axis];
-      }
-      if (inside) delta += __popc(corner) % 2 == 0 ? integer_at(from) : -integer_at(from);
-    }
+    for_lorenzo_points(at, frame.chunk, [&](const Extents3& from, bool is_subtracted) {
+      delta += is_subtracted ? -integer_at(from) : integer_at(from);
+    });
     return zigzag(delta);
   }
 };

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/unmovable.hpp"
 #include "gpu/field/frame_work.cuh"
 #include "gpu/multilevel/device_class.cuh"
 #include "gpu/multilevel/local_quantizers.cuh"
@@ -13,13 +14,11 @@ namespace cuszi::gpu {
 /// Arrays of all levels, and the passes from coarse to fine in either direction (compare
 /// cpu_ref/multilevel).
 template <class T>
-class LevelFrame {
+class LevelFrame : Unmovable {
  public:
   /// `finest` holds all points of the frame. `min` and `max` are its range.
   LevelFrame(DeviceContext& gpu, FrameMemory& memory, const MultilevelParams& params, double min,
              double max, T* finest);
-  LevelFrame(const LevelFrame&) = delete;
-  LevelFrame& operator=(const LevelFrame&) = delete;
 
   int passes() const { return static_cast<int>(plan_.passes.size()); }
   const FramePlan<T>& plan() const { return plan_; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/units.hpp"
+#include "core/base/unmovable.hpp"
 #include "gpu/runtime/device.hpp"
 
 namespace cuszi::gpu {
@@ -37,11 +38,8 @@ struct PinnedMemory {
 
 /// Freed as a whole. After the first frame it is a single block and allocates nothing.
 template <class Memory>
-class Arena {
+class Arena : Unmovable {
  public:
-  Arena() = default;
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
   ~Arena() { release(); }
 
   /// Uninitialised, valid until reset().

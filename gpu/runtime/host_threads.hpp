@@ -7,16 +7,16 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/unmovable.hpp"
+
 namespace cuszi::gpu {
 
 /// For decisions between kernels. Threads start on the first call and sleep between calls. A call
 /// wakes at most one per item, and does not wait for late ones.
-class HostThreads {
+class HostThreads : Unmovable {
  public:
   /// `most` includes the caller's thread.
   explicit HostThreads(unsigned most = 16) : most_(most) {}
-  HostThreads(const HostThreads&) = delete;
-  HostThreads& operator=(const HostThreads&) = delete;
   ~HostThreads();
 
   /// Calls each(i) for i in [0, count), in any order. Rethrows an exception.

@@ -72,6 +72,27 @@ __device__ inline bool is_last_block(unsigned* blocks_done) {
   return is_last;
 }
 
+/// Inclusive prefix sum over the lanes of a warp.
+template <class Int>
+__device__ Int sum_to_lane(Int own) {
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const Int left = __shfl_up_sync(~0U, own, distance);
+    if (threadIdx.x % 32 >= distance) own += left;
+  }
+  return own;
+}
+
+/// Exclusive prefix sum over a thread block.
+template <unsigned threads>
+__device__ std::uint32_t sum_before_thread(std::uint32_t own) {
+  __shared__ std::uint32_t of_warp[threads / 32];
+  std::uint32_t sum = sum_to_lane(own);
+  if (threadIdx.x % 32 == 31) of_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) sum += of_warp[warp];
+  return sum - own;
+}
+
 /// Executor of core's solve_in_place(): one row per lane.
 struct RowsOfWarp {
   unsigned lane;

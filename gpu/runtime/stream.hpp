@@ -1,10 +1,11 @@
 #pragma once
 
+#include "core/base/unmovable.hpp"
 #include "gpu/runtime/device.hpp"
 
 namespace cuszi::gpu {
 
-class Stream {
+class Stream : Unmovable {
  public:
   /// Thread blocks of high-priority streams are scheduled first.
   explicit Stream(bool high_priority = false) {
@@ -15,8 +16,6 @@ class Stream {
         cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, high_priority ? first : last),
         "make a stream");
   }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   ~Stream() { cudaStreamDestroy(stream_); }
 
   cudaStream_t get() const { return stream_; }
@@ -26,11 +25,9 @@ class Stream {
 };
 
 /// Without timing.
-class Event {
+class Event : Unmovable {
  public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "create an event"); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
   ~Event() { cudaEventDestroy(event_); }
 
   /// Completes when the stream's work so far is done.

@@ -173,21 +173,6 @@ __global__ void sum_tiles(const std::uint32_t* unpadded, std::uint64_t blocks,
   if (threadIdx.x % 32 == 0) sums[tile] = sum;
 }
 
-/// Exclusive prefix sum within the thread block.
-__device__ std::uint32_t sum_before(std::uint32_t number) {
-  __shared__ std::uint32_t warp_sums[ZfpPolicy<float, 1>::threads / 32];
-  const unsigned lane = threadIdx.x % 32;
-  std::uint32_t sum = number;
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const std::uint32_t other = __shfl_up_sync(~0U, sum, step);
-    if (lane >= step) sum += other;
-  }
-  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) sum += warp_sums[warp];
-  return sum - number;
-}
-
 struct JoinTask {
   const std::uint64_t* scratch;
   unsigned slot_words;
@@ -203,7 +188,8 @@ struct JoinTask {
 __global__ void join_blocks(const __grid_constant__ JoinTask task) {
   const std::uint64_t block = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::uint32_t bits = padded(task.unpadded, block, task.blocks, task.min_bits);
-  const BitCount at = task.tile_starts[blockIdx.x] + sum_before(bits);
+  const BitCount at =
+      task.tile_starts[blockIdx.x] + sum_before_thread<ZfpPolicy<float, 1>::threads>(bits);
   if (block >= task.blocks) return;
   task.starts[block] = at;
   if (block + 1 == task.blocks) task.starts[task.blocks] = at + bits;

@@ -1,9 +1,6 @@
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <array>
 #include <ctime>
-#include <optional>
 
 #include "codec/archive/archive_reader.hpp"
 #include "core/base/error.hpp"

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <random>
 #include <string>
 #include <vector>
 

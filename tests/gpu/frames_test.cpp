@@ -1,5 +1,4 @@
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "codec/archive/archive_reader.hpp"

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <limits>
 
 #include "cpu_ref/session/cpu_backend.hpp"

@@ -1,6 +1,5 @@
 #include "tests/support/local_bounds.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
 

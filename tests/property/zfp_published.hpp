@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "tests/support/open_archive.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "codec/archive/archive_reader.hpp"
 #include "core/base/bytes.hpp"

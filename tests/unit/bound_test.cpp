@@ -1,6 +1,5 @@
 #include "core/field/bound.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

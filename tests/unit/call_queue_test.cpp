@@ -1,13 +1,16 @@
+#include "codec/io/call_queue.hpp"
+
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <thread>
 #include <vector>
 
-#include "codec/io/background.hpp"
 #include "tests/support/catch.hpp"
 
 namespace cuszi::test {
 
-TEST_CASE("calls of a queue are made in order by one other thread", "[call_queue]") {
+TEST_CASE("calls of a queue are made in order beside their caller", "[call_queue]") {
   std::vector<int> order;
   std::vector<std::thread::id> threads;
   CallQueue queue;
@@ -23,9 +26,9 @@ TEST_CASE("calls of a queue are made in order by one other thread", "[call_queue
     CHECK(order.size() == 200 * (static_cast<std::size_t>(round) + 1));
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != static_cast<int>(i) || threads[i] != threads[0]) FAIL("call " << i);
+    if (order[i] != static_cast<int>(i) || threads[i] == std::this_thread::get_id())
+      FAIL("call " << i);
   }
-  CHECK(threads[0] != std::this_thread::get_id());
 }
 
 TEST_CASE("a queue's end waits for its calls", "[call_queue]") {

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 

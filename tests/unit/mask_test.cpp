@@ -1,6 +1,5 @@
 #include "core/field/mask.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 

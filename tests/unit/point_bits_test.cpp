@@ -1,7 +1,5 @@
 #include "core/field/point_bits.hpp"
 
-#include <bit>
-
 #include "core/base/error.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/bytes.hpp"

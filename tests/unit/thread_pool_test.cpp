@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <numeric>
+#include <deque>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -101,6 +101,55 @@ TEST_CASE("threads sleep between loops") {
   const ThreadsScope scope(8);
   CHECK(sum_below(1000) == 499500);
   CHECK(cpu_seconds([] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }) < 0.02);
+}
+
+TEST_CASE("tasks run beside their caller and throw where they are awaited") {
+  Task task;
+  std::atomic<bool> is_awaited = false;
+  task.start([&] {
+    while (!is_awaited) std::this_thread::yield();
+    throw std::runtime_error("late");
+  });
+  is_awaited = true;
+  CHECK_THROWS_AS(task.wait(), std::runtime_error);
+  CHECK_NOTHROW(task.wait());
+}
+
+TEST_CASE("tracks that wait for each other all run, whatever the number of threads in use") {
+  constexpr std::size_t tracks = 40;
+  for (int turn = 0; turn < 3; ++turn) {
+    const ThreadsScope scope(2);
+    std::atomic<std::size_t> inside = 0;
+    std::atomic<int> good = 0;
+    on_tracks(tracks, [&](std::size_t /*track*/) {
+      ++inside;
+      while (inside < tracks) std::this_thread::yield();
+      if (threads_in_use() == 2 && sum_below(100) == 4950) ++good;
+    });
+    CHECK(good == tracks);
+  }
+  const auto fail = [](std::size_t track) {
+    if (track == 1) throw std::runtime_error("track");
+  };
+  CHECK_THROWS_AS(on_tracks(3, fail), std::runtime_error);
+}
+
+TEST_CASE("loops have their threads while calls wait") {
+  std::atomic<bool> is_done = false;
+  std::deque<Task> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.emplace_back().start([&] {
+      while (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  }
+  const ThreadsScope scope(4);
+  std::atomic<int> inside = 0;
+  cpu::parallel_for(4, [&](std::uint64_t) {
+    ++inside;
+    while (inside < 4) std::this_thread::yield();
+  });
+  CHECK(inside == 4);
+  is_done = true;
 }
 
 TEST_CASE("a forked child has loops of its own") {

@@ -1,7 +1,6 @@
 #include "core/tiles/tiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>

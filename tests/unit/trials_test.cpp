@@ -1,7 +1,6 @@
 #include "core/choices/trials.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <variant>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "core/base/varint.hpp"
 
-#include <limits>
 #include <optional>
 
 #include "core/base/bytes.hpp"

@@ -567,9 +567,7 @@ def decompress(archive: Any, *, box: Box = None, stride: int = 1, frame: int | N
     values = np.empty(shape, field_dtype(field)) if out is None else out
     target = _memory.of_field_output(values, shape, field_dtype(field), stream)
     options = _restoring_options()
-    _options.set_device(options, device, threads, stream, (memory, target))
-    if memory_limit is not None:
-        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
+    _options.set_device(options, device, threads, stream, (memory, target), memory_limit)
     _library.decompress(options, memory.address, memory.nbytes, part, target.address, target.nbytes)
     if text := _library.last_warning():
         warnings.warn(text, Warning, stacklevel=3)
@@ -606,9 +604,7 @@ def decompress_batch(archives: Iterable[Any], *, device: str = "auto", threads: 
     targets = [_memory.of_field_output(values, field.shape, field_dtype(field), stream)
                for values, field in zip(restored, fields)]
     options = Options()
-    _options.set_device(options, device, threads, stream, memories + targets)
-    if memory_limit is not None:
-        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
+    _options.set_device(options, device, threads, stream, memories + targets, memory_limit)
     _restore(memories, targets, options)
     return restored
 

@@ -246,9 +246,7 @@ def open(file: str | os.PathLike[str] | BinaryIO, *, device: str = "auto", threa
     ArchiveError, OSError
     """
     options = Options()
-    _options.set_device(options, device, threads, None, ())
-    if memory_limit is not None:
-        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
+    _options.set_device(options, device, threads, None, (), memory_limit)
     if not isinstance(file, (str, os.PathLike)):
         return Archive(file, options)
     return _open_path(os.fspath(file), options)

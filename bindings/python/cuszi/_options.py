@@ -181,10 +181,12 @@ def preset_name(number: int) -> str:
 
 
 def set_device(options: Options, device: str, threads: int | None, stream: int | None,
-               memories: Iterable[Memory]) -> None:
+               memories: Iterable[Memory], memory_limit: int | None = None) -> None:
     set_option(options, "device", device)
     if threads is not None:
         set_option(options, "threads", threads)
+    if memory_limit is not None:
+        options.memory_limit = whole("memory_limit", memory_limit, 1, 2**64 - 1)
     if stream is None:
         stream = next((memory.stream for memory in memories if memory.stream), None)
     if stream is not None:
