@@ -108,7 +108,7 @@ CUSZI_HD inline WordToken token_of_word(Word magnitude, bool negative, unsigned 
   const unsigned width = is_zero ? 1 : bit_width_of(magnitude);
   const unsigned distance = octave - width;
   const std::uint32_t sign = negative ? 1 : 0;
-  const bool is_last = distance >= last_distance;
+  const bool is_last = sizeof(Word) == 8 && distance >= last_distance;  // others have no such sum
   const bool is_fine = distance >= first_fine_distance && distance < first_coarse_distance;
   const unsigned below = width - 1;
   const unsigned open = !is_fine ? below : below == 0 ? 0 : below - 1;

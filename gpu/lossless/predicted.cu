@@ -25,11 +25,11 @@ PredictedValues encode(DeviceContext& gpu, const Word* bits, const Extents3& ext
   const WordChoice<Word> choice = choose_words(gpu, bits, extents, integer_step);
   const WordGrid cut = WordGrid::of(extents);
   const DeviceGrid grid = take_grid(gpu, cut);
-  const DeviceBlocks<Word> blocks = take_blocks<Word>(gpu, grid.blocks);
+  const TokenBlocks blocks = TokenBlocks::take<Word>(gpu, grid.blocks);
   auto* const counts = gpu.take_zeroed<DeviceCounts>(1);
   predict_words(gpu, bits, choice, grid, blocks, counts);
   gpu.streams().fork([&] {
-    list_live_words(gpu, blocks, grid.blocks);
+    list_live_blocks(gpu, blocks, grid.blocks);
     exclusive_sums(gpu, blocks.raw_bits, grid.blocks, blocks.raw_before);
   });
   const PendingTables tables = start_tables(gpu, counts);
@@ -42,9 +42,9 @@ PredictedValues encode(DeviceContext& gpu, const Word* bits, const Extents3& ext
   WordHead<Word> head{choice.map, choice.orders, cut.chunk, 0, *tables.tables};
   head.blocks_of_lane = choose_blocks_of_token_lane(live, (cost >> cost_bits) + raw_bits);
   PredictedValues coded;
-  coded.sections = encode_words(gpu, blocks,
-                                {tables.tokens, tables.classes, grid.blocks,
-                                 static_cast<std::uint32_t>(live), head.blocks_of_lane, raw_bits});
+  coded.sections = encode_tokens(gpu, blocks,
+                                 {tables.tokens, tables.classes, grid.blocks,
+                                  static_cast<std::uint32_t>(live), head.blocks_of_lane, raw_bits});
   const auto owner = std::make_shared<std::vector<std::byte>>(head.write());
   coded.sections.head = *owner;
   coded.owner = owner;
@@ -60,7 +60,7 @@ void decode(DeviceContext& gpu, const WordSections<Bytes>& sections, const Exten
   const auto head = WordHead<Word>::read(host, extents);
   const DeviceGrid grid =
       take_grid(gpu, {extents, head.chunk, WordGrid::block_of_rank(rank_of(extents))});
-  const DeviceBlocks<Word> blocks = take_blocks<Word>(gpu, grid.blocks);
+  const auto blocks = WordsOfBlocks<Word>::take(gpu, grid.blocks);
   count_points(gpu, grid, blocks.points);
   decode_words(gpu, sections, head, grid.blocks, blocks);
   restore_words(gpu, head, grid, blocks, bits);
