@@ -59,9 +59,13 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   const MutableBytes bytes = allocate(draft.size() + header.payload_bytes());
   const MutableBytes payload = bytes.subspan(draft.size());
   const auto levels_of = [&](Bytes all) { return cut_levels(header, header.levels.size(), all); };
-  PendingHashes pending;  // of the sections where they are, beside the copy, if possible
-  if (const auto all = in_place(passes)) pending = backend.start_hashes(levels_of(*all));
-  backend.gather(passes, payload);
+  PendingHashes pending;  // of the sections where they are, with the copy or beside it, if possible
+  const auto all = in_place(passes);
+  if (all) pending = backend.start_hashed_copy(levels_of(*all), payload);
+  if (!pending) {
+    if (all) pending = backend.start_hashes(levels_of(*all));
+    backend.gather(passes, payload);
+  }
   const std::vector<Bytes> levels = levels_of(payload);
   if (!pending) pending = backend.start_hashes(levels);
   check_frame(backend, shape, draft, passes);
