@@ -1,6 +1,7 @@
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/lossless/warp_block.cuh"
 #include "gpu/lossless/words.cuh"
+#include "gpu/runtime/bytes.cuh"
 
 namespace cuszi::gpu {
 
@@ -294,28 +295,24 @@ class StripDifferences {
 /// last, too.
 class RawBitsOfLane {
  public:
-  __device__ RawBitsOfLane(std::uint32_t* words, std::uint32_t at)
-      : to_(words + at / 32), open_(at % 32) {}
+  __device__ RawBitsOfLane(std::uint32_t* words, std::uint32_t at) : words_(words), at_(at) {}
 
   /// `value` is below 2^bits; up to 32 bits.
   __device__ void put(std::uint32_t value, std::uint32_t bits) {
-    const std::uint32_t low = pending_ | value << open_;
-    const std::uint32_t high = __funnelshift_l(value, 0, open_);
-    open_ += bits;
-    const bool is_full = open_ >= 32;
-    if (is_full) atomicOr(to_, low);
-    to_ += is_full ? 1 : 0;
+    const std::uint32_t low = pending_ | value << at_ % 32;
+    const std::uint32_t high = __funnelshift_l(value, 0, at_);
+    const std::uint32_t next = at_ + bits;
+    const bool is_full = (at_ ^ next) >= 32;
+    set_bits(words_ + at_ / 32, is_full ? low : 0);
     pending_ = is_full ? high : low;
-    open_ %= 32;
+    at_ = next;
   }
-  __device__ void flush() const {
-    if (open_ != 0) atomicOr(to_, pending_);
-  }
+  __device__ void flush() const { set_bits(words_ + at_ / 32, pending_); }
 
  private:
-  std::uint32_t* to_;
-  std::uint32_t open_;  ///< bits of pending_
-  std::uint32_t pending_ = 0;
+  std::uint32_t* words_;
+  std::uint32_t at_;
+  std::uint32_t pending_ = 0;  ///< of the word of at_
 };
 
 /// Tokens are counted by class; absent ones, too.

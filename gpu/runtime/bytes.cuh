@@ -47,6 +47,14 @@ __device__ inline void copy_piece(const CopyPiece& piece) {
     piece.to[i] = piece.from[i];
 }
 
+/// Atomic, in shared memory; skips zeros.
+__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
+               :
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
+               : "memory");
+}
+
 /// cp.async of 4 or 8 aligned bytes from global to shared memory.
 template <ByteCount size>
 __device__ inline void copy_async(void* shared, const void* global) {
