@@ -548,7 +548,9 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   }
   const ValueBound bound = bound_in_work(asked, frame, times);
   std::optional<KeptValues> kept;
-  if (is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1) {
+  const bool is_whole = is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1;
+  const bool is_only_kept = is_exact && !is_cast(frame.stored) && !config.predictor.is_reversible();
+  if (is_whole || is_only_kept) {  // before a scan, which may then be known
     kept = times.measure("pack", [&] { return kept_values(backend, frame); });
     frame.most_bytes = kept->bytes;
   }

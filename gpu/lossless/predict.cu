@@ -52,6 +52,7 @@ struct PredictTask {
   std::uint32_t strips;           ///< of all chunks
   TokenBlocks blocks;
   DeviceCounts* counts;
+  BitExtremes<Word>* extremes;
 };
 
 /// Which part of which block of a slab a lane has.
@@ -72,7 +73,6 @@ struct PointAt {
 template <int rank>
 struct SlabAt {
   using Shape = SlabShape<rank>;
-  static constexpr int sizes[] = {Shape::z, Shape::y, Shape::x};
 
   WordChunk chunk;
   int first[3];
@@ -137,7 +137,6 @@ class StripDifferences {
   using Shape = SlabShape<rank>;
   /// Parts of a slab that the next one needs.
   static constexpr int kept_parts = rank == 1 ? 0 : (reach + Shape::planes - 1) / Shape::planes;
-  static constexpr int parts = lanes_of_block;
   static constexpr int points = points_of_lane;
 
  public:
@@ -145,12 +144,14 @@ class StripDifferences {
     Word kept[kept_parts == 0 ? 1 : kept_parts][points][blocks_of_warp];
   };
 
-  __device__ StripDifferences(const PredictTask<Word>& task, Shared& shared, SlabAt<rank> first)
-      : task_(task), shared_(shared) {
+  /// Adds the values that it sees to `seen`.
+  __device__ StripDifferences(const PredictTask<Word>& task, Shared& shared, SlabAt<rank> first,
+                              BitExtremes<Word>& seen)
+      : task_(task), shared_(shared), seen_(seen) {
     if constexpr (rank > 1) {
       first.advance(-1);
       Word words[points];
-      take_in_plane(first, own_.part >= parts - kept_parts, words);
+      take_in_plane(first, own_.part >= lanes_of_block - kept_parts, words);
       keep(words);
     }
   }
@@ -193,10 +194,10 @@ class StripDifferences {
                          : shared_.kept[part - lower + kept_parts][at + lower * points][own_.block];
   }
   __device__ void keep(const Word (&words)[points]) {
-    if (own_.part >= parts - kept_parts) {
+    if (own_.part >= lanes_of_block - kept_parts) {
       CUSZI_UNROLL
       for (int i = 0; i < points; ++i)
-        shared_.kept[own_.part - (parts - kept_parts)][i][own_.block] = words[i];
+        shared_.kept[own_.part - (lanes_of_block - kept_parts)][i][own_.block] = words[i];
     }
     __syncwarp();
   }
@@ -206,6 +207,9 @@ class StripDifferences {
                                 Word (&differences)[points]) const {
     Row rows[all_rows];
     load(slab, is_needed, rows);
+    CUSZI_UNROLL
+    for (int i = 0; i < points; ++i)
+      seen_.take(rows[i / Shape::words + rows_before][i % Shape::words + reach]);
     with_known_order(task_.map, [&](const WordMap<Word>& map) {
       CUSZI_UNROLL
       for (int i = 0; i < all_rows * row_words; ++i) {
@@ -288,6 +292,7 @@ class StripDifferences {
 
   const PredictTask<Word>& task_;
   Shared& shared_;
+  BitExtremes<Word>& seen_;
   PartOfLane<rank> own_;
 };
 
@@ -470,8 +475,11 @@ __global__ void __launch_bounds__(PredictPolicy<Word>::threads, WordsPolicy::str
   __shared__ typename Differences::Shared kept[Policy::warps];
   __shared__ RawOfSlab<Word> raw[Policy::warps];
   __shared__ std::uint32_t counts[word_classes * counted_tokens];
+  __shared__ BitExtremes<Word> extremes;
   for (unsigned i = threadIdx.x; i < word_classes * counted_tokens; i += Policy::threads)
     counts[i] = 0;
+  BitExtremes<Word> seen;
+  if (threadIdx.x == 0) extremes = seen;
   __syncthreads();
   const int shift = task.map.shift();
   const unsigned warp = threadIdx.x / 32;
@@ -479,7 +487,7 @@ __global__ void __launch_bounds__(PredictPolicy<Word>::threads, WordsPolicy::str
        number += gridDim.x * Policy::warps) {
     auto slab = SlabAt<rank>::of(task, number);
     if (!slab.exists()) continue;
-    Differences differences(task, kept[warp], slab);
+    Differences differences(task, kept[warp], slab, seen);
     CUSZI_NO_UNROLL
     for (int i = 0; i < slabs_of_strip && slab.exists(); ++i) {
       Word words[points_of_lane];
@@ -491,7 +499,10 @@ __global__ void __launch_bounds__(PredictPolicy<Word>::threads, WordsPolicy::str
       __syncwarp();
     }
   }
+  seen.merge_warp();
+  if (threadIdx.x % 32 == 0) seen.add_to(extremes);
   __syncthreads();
+  if (threadIdx.x == 0) extremes.add_to(*task.extremes);
   for (unsigned i = threadIdx.x; i < word_classes * token_places; i += Policy::threads) {
     const std::uint32_t count = counts[i / token_places * counted_tokens + i % token_places];
     if (count != 0) atomicAdd(&task.counts->tokens[i], count);
@@ -585,11 +596,12 @@ void list_live_blocks(DeviceContext& gpu, const DeviceBlocks& blocks, std::uint3
 
 template <class Word>
 void predict_words(DeviceContext& gpu, const Word* bits, const WordChoice<Word>& choice,
-                   const DeviceGrid& grid, const TokenBlocks& blocks, DeviceCounts* counts) {
+                   const DeviceGrid& grid, const TokenBlocks& blocks, DeviceCounts* counts,
+                   BitExtremes<Word>* extremes) {
   PredictTask<Word> task{};
   task.bits = bits;
   task.by_parts = reinterpret_cast<std::uintptr_t>(bits) % sizeof(uint4) == 0 &&
-                  grid.row * sizeof(Word) % sizeof(uint4) == 0;
+                  (grid.rank == 1 || grid.row * sizeof(Word) % sizeof(uint4) == 0);
   task.map = choice.map;
   task.zero = choice.map.bits_of(0);
   int reach = 0;
@@ -602,6 +614,7 @@ void predict_words(DeviceContext& gpu, const Word* bits, const WordChoice<Word>&
   task.grid = grid;
   task.blocks = blocks;
   task.counts = counts;
+  task.extremes = extremes;
   if (grid.rank == 1)
     launch_prediction<Word, 1>(gpu, task, reach);
   else if (grid.rank == 2)
@@ -613,8 +626,10 @@ void predict_words(DeviceContext& gpu, const Word* bits, const WordChoice<Word>&
 }
 
 template void predict_words(DeviceContext&, const std::uint32_t*, const WordChoice<std::uint32_t>&,
-                            const DeviceGrid&, const TokenBlocks&, DeviceCounts*);
+                            const DeviceGrid&, const TokenBlocks&, DeviceCounts*,
+                            BitExtremes<std::uint32_t>*);
 template void predict_words(DeviceContext&, const std::uint64_t*, const WordChoice<std::uint64_t>&,
-                            const DeviceGrid&, const TokenBlocks&, DeviceCounts*);
+                            const DeviceGrid&, const TokenBlocks&, DeviceCounts*,
+                            BitExtremes<std::uint64_t>*);
 
 }  // namespace cuszi::gpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/lossless/choice.hpp"
@@ -96,6 +98,41 @@ struct WordsOfBlocks : DeviceBlocks {
 /// Starts to sum and list blocks, from `is_live`.
 void list_live_blocks(DeviceContext& gpu, const DeviceBlocks& blocks, std::uint32_t count);
 
+/// The extremes of floating-point values, by their bits.
+template <class Word>
+struct BitExtremes {
+  using Signed = std::make_signed_t<Word>;
+  Signed most_signed = std::numeric_limits<Signed>::min();
+  Word most = 0;
+  Word least = ~Word{0};
+
+  __device__ void take(Word bits) {
+    most_signed = ::max(most_signed, static_cast<Signed>(bits));
+    most = ::max(most, bits);
+    least = ::min(least, bits);
+  }
+  /// Those of all lanes of a warp.
+  __device__ void merge_warp() {
+    for (unsigned half = 16; half != 0; half /= 2) {
+      most_signed = ::max(most_signed, __shfl_xor_sync(~0U, most_signed, half));
+      most = ::max(most, __shfl_xor_sync(~0U, most, half));
+      least = ::min(least, __shfl_xor_sync(~0U, least, half));
+    }
+  }
+  /// By one thread, to memory that others add to.
+  __device__ void add_to(BitExtremes& all) const {
+    constexpr bool is_long = sizeof(Word) == 8;
+    using Number = std::conditional_t<is_long, long long, int>;
+    using Bits = std::make_unsigned_t<Number>;
+    atomicMax(reinterpret_cast<Number*>(&all.most_signed), static_cast<Number>(most_signed));
+    atomicMax(reinterpret_cast<Bits*>(&all.most), static_cast<Bits>(most));
+    atomicMin(reinterpret_cast<Bits*>(&all.least), static_cast<Bits>(least));
+  }
+  /// The bits of the smallest and of the largest value; those of NaN are beyond infinity.
+  Word min() const { return is_negative(most) ? most : least; }
+  Word max() const { return most_signed < 0 ? least : static_cast<Word>(most_signed); }
+};
+
 /// How often symbols come, as in WordCounts.
 struct DeviceCounts {
   std::uint32_t tokens[word_classes * token_places];
@@ -107,10 +144,12 @@ template <class Word>
 WordChoice<Word> choose_words(DeviceContext& gpu, const Word* bits, const Extents3& extents,
                               std::uint64_t integer_step);
 
-/// Starts to make the blocks of a frame but for sums and lists, and counts their symbols.
+/// Starts to make the blocks of a frame but for sums and lists, counts their symbols, and adds the
+/// values to `extremes`.
 template <class Word>
 void predict_words(DeviceContext& gpu, const Word* bits, const WordChoice<Word>& choice,
-                   const DeviceGrid& grid, const TokenBlocks& blocks, DeviceCounts* counts);
+                   const DeviceGrid& grid, const TokenBlocks& blocks, DeviceCounts* counts,
+                   BitExtremes<Word>* extremes);
 /// Starts to restore the bits of values from the words of blocks, where `points` are known.
 template <class Word>
 void restore_words(DeviceContext& gpu, const WordHead<Word>& head, const DeviceGrid& grid,
@@ -138,9 +177,14 @@ void decode_words(DeviceContext& gpu, const WordSections<Bytes>& sections,
                   const WordHead<Word>& head, std::uint32_t count,
                   const WordsOfBlocks<Word>& blocks);
 
+struct PredictedFrame {
+  PredictedValues words;
+  double min = 0;  ///< of f32 and f64; not finite if any value is not
+  double max = 0;
+};
 /// See EncodeSession::encode_lossless(). `values` are on the device.
-PredictedValues encode_predicted(DeviceContext& gpu, Bytes values, const FrameShape& shape,
-                                 std::uint64_t step);
+PredictedFrame encode_predicted(DeviceContext& gpu, Bytes values, const FrameShape& shape,
+                                std::uint64_t step);
 /// See DecodeSession::decode_lossless(). Sections are on the device.
 void decode_predicted(DeviceContext& gpu, const WordSections<Bytes>& sections,
                       const FrameShape& shape, MutableBytes out);
