@@ -550,7 +550,8 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   std::optional<KeptValues> kept;
   const bool is_whole = is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1;
   const bool is_only_kept = is_exact && !is_cast(frame.stored) && !config.predictor.is_reversible();
-  if (is_whole || is_only_kept) {  // before a scan, which may then be known
+  const bool is_on_device = backend.transfer() != nullptr;
+  if (is_whole || (is_only_kept && is_on_device)) {  // there the scan is known, then
     kept = times.measure("pack", [&] { return kept_values(backend, frame); });
     frame.most_bytes = kept->bytes;
   }
