@@ -122,7 +122,7 @@ CUSZI_HD inline WordToken token_of_word(Word magnitude, bool negative, unsigned 
   const std::uint32_t token = is_last   ? token_places - 1
                               : is_fine ? fine + 2 * half + sign
                                         : coarse;
-  return {is_zero ? 0 : token, is_zero ? 0 : raw_bits, raw};
+  return {is_zero ? 0 : token, is_zero ? 0 : raw_bits, is_zero ? 0 : raw};
 }
 
 }  // namespace cuszi
