@@ -14,7 +14,7 @@ struct ChainsTask {
   TokenBlocks blocks;
   WordsToCode all;
   const std::uint64_t* raw_at;  ///< bytes before those of a segment of tokens
-  std::uint32_t* raw;
+  std::uint32_t* raw;           ///< by words of 32 bits
   std::uint16_t* class_words;
   std::uint16_t* token_words;
   std::uint32_t class_segments;
@@ -139,44 +139,32 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 
 constexpr unsigned raw_lanes = 8;  ///< of a block
 
-/// Eight lanes a block that has tokens: its raw bits in those of its segment. A word of 32 bits is
-/// stored for the block that its first bit is of; words at the end of a segment are whole.
+/// Eight lanes a block that has tokens: its raw bits, to those of its segment, which are 0 before.
+/// Blocks share their first and last words with others.
 __global__ void __launch_bounds__(ItemPolicy::threads)
     place_raw_bits(const __grid_constant__ ChainsTask task) {
   const TokenBlocks& blocks = task.blocks;
   const std::uint64_t number = ItemPolicy::first() / raw_lanes;
   if (number >= task.all.live) return;
-  const auto own = static_cast<std::uint32_t>(number);
-  const std::uint32_t segment = own / task.segment_blocks();
-  const std::uint32_t first = segment * task.segment_blocks();
-  const std::uint32_t end = min(first + task.segment_blocks(), task.all.live);
-  const std::uint32_t block = blocks.live[own];
-  const BitCount begin = blocks.raw_before[block] - blocks.raw_before[blocks.live[first]];
-  const auto from = [&](std::uint32_t i) {
-    return blocks.raw + std::uint64_t{i} * blocks.raw_words;
-  };
+  const std::uint32_t segment = static_cast<std::uint32_t>(number) / task.segment_blocks();
+  const std::uint32_t block = blocks.live[number];
+  const std::uint32_t first_block = blocks.live[segment * task.segment_blocks()];
+  const BitCount begin =
+      8 * task.raw_at[segment] + (blocks.raw_before[block] - blocks.raw_before[first_block]);
+  const auto open = static_cast<std::uint32_t>(begin % 32);
   const std::uint32_t bits = blocks.raw_bits[block];
-  const std::uint32_t open = begin % 32;
-  const std::uint32_t words = (bits + 31) / 32;          // that it has
-  const std::uint32_t behind = (open + bits + 31) / 32;  // that it has bits of
-  std::uint32_t* const to = task.raw + task.raw_at[segment] / 4 + begin / 32;
-  const auto word = [&](std::uint32_t i) {
-    const std::uint32_t low = i > 0 && i <= words ? from(block)[i - 1] : 0;
-    return __funnelshift_l(low, i < words ? from(block)[i] : 0, open);
-  };
-  for (std::uint32_t i = (open != 0 ? 1 : 0) + threadIdx.x % raw_lanes; i < behind;
-       i += raw_lanes) {
-    std::uint32_t value = word(i);
-    std::uint32_t have = open + bits - 32 * i;
-    for (std::uint32_t after = own + 1; have < 32 && after < end; ++after) {
-      const std::uint32_t other = blocks.live[after];
-      if (blocks.raw_bits[other] != 0) value |= *from(other) << have;
-      have += blocks.raw_bits[other];
-    }
-    to[i] = value;
+  const std::uint32_t words = (bits + 31) / 32;
+  const std::uint32_t* const from = blocks.raw + std::uint64_t{block} * blocks.raw_words;
+  std::uint32_t* const to = task.raw + begin / 32;
+  for (std::uint32_t i = threadIdx.x % raw_lanes; 32 * i < open + bits; i += raw_lanes) {
+    const std::uint32_t low = i > 0 ? from[i - 1] : 0;
+    const std::uint32_t word = __funnelshift_l(low, i < words ? from[i] : 0, open);
+    const bool is_shared = 32 * i < open || 32 * (i + 1) > open + bits;
+    if (!is_shared)
+      to[i] = word;
+    else if (word != 0)
+      atomicOr(to + i, word);
   }
-  if (own + 1 == end && threadIdx.x % raw_lanes == 0 && (begin / 32 + behind) % 2 != 0)
-    to[behind] = 0;
 }
 
 /// A thread block a segment.
@@ -205,7 +193,6 @@ WordSections<Bytes> encode_tokens(DeviceContext& gpu, const TokenBlocks& blocks,
   auto* const raw_at = gpu.take<std::uint64_t>(std::uint64_t{task.token_segments} + 1);
   auto* const offsets = gpu.take<std::uint64_t>(std::uint64_t{segments} + 1);
   task.raw_at = raw_at;
-  task.raw = gpu.take<std::uint32_t>(ceil_div(raw_capacity, 4U));
   task.class_words = gpu.take<std::uint16_t>(task.class_segments * class_segment_words + 2);
   task.token_words = gpu.take<std::uint16_t>(std::uint64_t{all.live} * word_block +
                                              task.token_segments * spare_words + 2);
@@ -216,6 +203,7 @@ WordSections<Bytes> encode_tokens(DeviceContext& gpu, const TokenBlocks& blocks,
     encode_classes<<<task.class_segments, 32, 0, gpu.stream()>>>(task);
     check_launch("encode_classes");
     if (task.token_segments == 0) return;
+    task.raw = gpu.take_zeroed<std::uint32_t>(ceil_div(raw_capacity, 4U));
     launch_items(gpu, "size_raw_bits", task.token_segments, size_raw_bits, task);
     exclusive_sums(gpu, task.sizes + segments, task.token_segments, raw_at);
     launch_items(gpu, "place_raw_bits", std::uint64_t{all.live} * raw_lanes, place_raw_bits, task);
