@@ -42,12 +42,6 @@ void compress_later(cuszi_context& context, const cuszi_options* caller_options,
   const cuszi_options options = read_options(caller_options);
   const cuszi_field field = required("field", caller_field);
   required("archive_size", archive_size);
-  const bool is_given =
-      context.pending().add_to_stream([&](StreamCalls& calls, std::uint32_t number) {
-        return calls.compress(options, field, values, archive, capacity, archive_size,
-                              {options.stream, status, number});
-      });
-  if (is_given) return;
   const auto size = std::make_shared<std::size_t>(0);
   context.pending().add(
       [=, turn = turn_of(options, {values, archive, archive_size, status})](cuszi_context& worker) {
@@ -72,12 +66,6 @@ void decompress_later(cuszi_context& context, const cuszi_options* caller_option
   const std::optional<cuszi_field> field =
       caller_field == nullptr ? std::nullopt : std::optional(*caller_field);
   required("archive_size", archive_size);
-  const bool is_given =
-      field && context.pending().add_to_stream([&](StreamCalls& calls, std::uint32_t number) {
-        return calls.decompress(options, *field, archive, archive_size, values, capacity,
-                                {options.stream, status, number});
-      });
-  if (is_given) return;
   context.pending().add(
       [=, turn = turn_of(options, {values, archive, archive_size, status})](cuszi_context& worker) {
         return worker.call([&] {

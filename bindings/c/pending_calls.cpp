@@ -6,27 +6,12 @@ namespace cuszi::api {
 
 void PendingCalls::add(std::function<cuszi_status(cuszi_context&)> make,
                        std::function<cuszi_status(cuszi_context&, cuszi_status)> finish) {
-  queue_.add([this, number = count_, before = stream_calls_.mark(), make = std::move(make),
-              finish = std::move(finish)] {
-    worker_.call(before);  // its own call reports failures
+  queue_.add([this, number = count_, make = std::move(make), finish = std::move(finish)] {
     const cuszi_status status = make(worker_);
     note(number);
     if (finish(worker_, status) != CUSZI_OK && status == CUSZI_OK) note(number);
   });
   ++count_;
-}
-
-bool PendingCalls::add_to_stream(
-    const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give) {
-  if (!queue_.is_idle()) return false;
-  if (!give(stream_calls_, static_cast<std::uint32_t>(count_))) return false;
-  ++count_;
-  return true;
-}
-
-void PendingCalls::wait() {
-  queue_.wait();
-  stream_calls_.wait();
 }
 
 void PendingCalls::note(std::size_t number) {
@@ -36,10 +21,6 @@ void PendingCalls::note(std::size_t number) {
 
 void PendingCalls::report(cuszi_context& context) {
   wait();
-  if (const auto failure = stream_calls_.take_failure()) {
-    const auto status = static_cast<cuszi_status>(failure->status);
-    failure_->add(failure->number, status, StreamCalls::text_of(status));
-  }
   if (warning_->is_there()) context.set_warning(warning_->text("call"));
   if (failure_->is_there()) context.set(failure_->status(), "", failure_->text("call").c_str());
   failure_.emplace();

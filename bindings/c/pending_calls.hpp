@@ -6,23 +6,19 @@
 
 #include "bindings/c/batch.hpp"
 #include "bindings/c/context.hpp"
-#include "bindings/c/stream_calls.hpp"
 #include "codec/io/background.hpp"
 
 namespace cuszi::api {
 
-/// Asynchronous calls, run by a device in stream order or by a thread in order.
+/// Asynchronous calls, run by a thread in order.
 class PendingCalls {
  public:
   /// `finish` stores the status of `make` and always runs.
   void add(std::function<cuszi_status(cuszi_context&)> make,
            std::function<cuszi_status(cuszi_context&, cuszi_status)> finish);
 
-  /// Queues a call on a device, unless give(calls, number) refuses it.
-  bool add_to_stream(const std::function<bool(StreamCalls& calls, std::uint32_t number)>& give);
-
   /// Waits for all calls.
-  void wait();
+  void wait() { queue_.wait(); }
 
   /// Waits; passes the first failure and warning since the last report to `context` and clears
   /// them. Numbers restart at 0.
@@ -34,7 +30,6 @@ class PendingCalls {
 
   cuszi_context worker_{StreamOrder::of_caller};
   std::size_t count_ = 0;
-  StreamCalls stream_calls_;
   std::optional<FirstOfMany> failure_{std::in_place};
   std::optional<FirstOfMany> warning_{std::in_place};
   CallQueue queue_;  ///< last: its thread uses the other members

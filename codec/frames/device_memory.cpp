@@ -37,17 +37,6 @@ std::optional<int> device_of(const void* memory) {
   return is_driver_loaded() ? gpu::device_of(memory) : std::nullopt;
 }
 
-bool is_reached_by_devices(const void* memory) {
-  return is_driver_loaded() && gpu::reaches(memory);
-}
-
-bool is_being_captured(void* stream) { return gpu::is_being_captured(stream); }
-
-std::unique_ptr<StreamCoder> make_stream_coder(int device) {
-  const DeviceScope scope(device);
-  return gpu::make_stream_coder(device);
-}
-
 std::optional<int> MemoryOwners::device_of(const void* memory) {
   const auto* const address = static_cast<const std::byte*>(memory);
   for (const auto& [piece, device] : known_) {
@@ -87,12 +76,6 @@ void copy_ends(Bytes /*from*/, MutableBytes /*ends*/) {}
 }  // namespace
 
 std::optional<int> device_of(const void* /*memory*/) { return std::nullopt; }
-
-bool is_reached_by_devices(const void* /*memory*/) { return false; }
-
-bool is_being_captured(void* /*stream*/) { return false; }
-
-std::unique_ptr<StreamCoder> make_stream_coder(int /*device*/) { return nullptr; }
 
 std::optional<int> MemoryOwners::device_of(const void* /*memory*/) { return std::nullopt; }
 

@@ -8,15 +8,11 @@
 
 #include "codec/io/byte_sink.hpp"
 #include "codec/io/byte_source.hpp"
-#include "core/backend/stream_coder.hpp"
 
 namespace cuszi {
 
 /// Device that owns the memory; nullopt for the host.
 std::optional<int> device_of(const void* memory);
-
-/// Whether kernels can access it: device or page-locked memory.
-bool is_reached_by_devices(const void* memory);
 
 /// Caches the device per allocation; allocations must not move.
 class MemoryOwners {
@@ -37,12 +33,6 @@ void copy_memory(Bytes from, MutableBytes to);
 
 /// Waits for a CUDA stream; nullptr is the default stream. Throws DeviceError.
 void wait_for_stream(void* stream);
-
-/// Throws DeviceError.
-bool is_being_captured(void* stream);
-
-/// Codes in stream order; null without the device. Throws DeviceError.
-std::unique_ptr<StreamCoder> make_stream_coder(int device);
 
 /// Records an event; the returned function waits for it. Throws UsageError during capture, and
 /// DeviceError.

@@ -30,11 +30,6 @@ void CallQueue::wait() {
   done_.wait(lock, [this] { return undone_ == 0; });
 }
 
-bool CallQueue::is_idle() {
-  const std::scoped_lock lock(mutex_);
-  return undone_ == 0;
-}
-
 /// False if out of threads.
 bool CallQueue::start() {
   if (thread_.joinable()) return true;

@@ -47,7 +47,6 @@ class CallQueue {
   void add(std::function<void()> call);
 
   void wait();
-  bool is_idle();
 
  private:
   bool start();

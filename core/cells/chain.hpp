@@ -54,13 +54,20 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
                                                std::uint32_t blocks_of_lane) {
   return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);
 }
+/// So many segments keep a large GPU busy.
+inline constexpr std::uint64_t enough_segments = 1024;
 /// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
-/// a lane's state wastes some 24 less the signs that it carries.
+/// a lane's state wastes some 24 less the signs that it carries. Longer ones, too, where there are
+/// enough segments even so: each takes time to begin.
 CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std::uint64_t bits) {
   constexpr std::uint64_t wanted_bits = 512;
   const std::uint64_t live_blocks = codes / cell_block_codes;
   std::uint32_t blocks = fewest_blocks_of_lane;
-  while (blocks < most_blocks_of_lane && blocks * bits < wanted_bits * live_blocks) blocks *= 2;
+  while (blocks < most_blocks_of_lane &&
+         (blocks * bits < wanted_bits * live_blocks ||
+          code_segments(live_blocks, 2 * blocks) >= enough_segments)) {
+    blocks *= 2;
+  }
   return blocks;
 }
 

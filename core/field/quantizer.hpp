@@ -202,14 +202,14 @@ double half_step_for(double bound, double min, double max, DType dtype);
 
 /// Whether the step and its inverse are normal numbers of T.
 template <class T>
-CUSZI_HD inline bool is_usable_half_step(double half_step) {
+bool is_usable_half_step(double half_step) {
   constexpr double least = std::numeric_limits<T>::min();
   constexpr double most = std::numeric_limits<T>::max();
   const double step = 2 * half_step;
   const double inverse = 1 / step;
   return step >= least && step <= most && inverse >= least && inverse <= most;
 }
-CUSZI_HD inline bool is_usable_half_step(double half_step, DType dtype) {
+inline bool is_usable_half_step(double half_step, DType dtype) {
   return dtype == DType::f32 ? is_usable_half_step<float>(half_step)
                              : is_usable_half_step<double>(half_step);
 }

@@ -33,14 +33,11 @@ struct TilesParams {
   static TilesParams draft(const PredictorConfig& /*config*/, const Extents3& /*extents*/) {
     return {};
   }
-  void choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound, DType dtype) {
-    choose(scan.sampled, bound, dtype);
-  }
   /// The step is below the bound by the rounding of the largest value, but at most 1/16: smaller
   /// steps would need more patches. A sampled maximum suffices.
-  CUSZI_HD void choose(double sampled, double bound, DType dtype) {
+  void choose(const PredictorConfig& /*config*/, const FieldScan& scan, double bound, DType dtype) {
     const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
-    half_step = bound - std::min(sampled * rounding, bound / 16);
+    half_step = bound - std::min(scan.sampled * rounding, bound / 16);
   }
 
   /// Lays an isovalue half way between two restored values, so that rounding moves no value across
@@ -55,9 +52,7 @@ struct TilesParams {
   }
 
   std::vector<int> level_of_pass() const { return {0}; }
-  CUSZI_HD bool is_usable(DType dtype) const {
-    return is_usable_half_step(magnitude_of(half_step), dtype);
-  }
+  bool is_usable(DType dtype) const { return is_usable_half_step(magnitude_of(half_step), dtype); }
 
   void write(ByteWriter& out) const { out.put(half_step); }
   static TilesParams read(ByteReader& in, const Extents3& /*extents*/, DType dtype) {
@@ -211,23 +206,18 @@ struct TileQuantizer {
   T inverse_step;
   T shift;  ///< of values from multiples of the step, in steps: 0 or a half
   T certain;
-  RuleZone<T> zone;  ///< values that rules may affect
   double bound;
-
-  explicit TileQuantizer(double half_step, double absolute_bound = 0,
-                         const RestoreRules<T>& rules = {})
-      : certain(certainly_within<T>(absolute_bound)), bound(absolute_bound) {
-    set_half_step(half_step);
-    zone = zone_of(rules);
-  }
+  RuleZone<T> zone;  ///< values that rules may affect
 
   /// TilesParams::half_step.
-  CUSZI_HD void set_half_step(double half_step) {
-    const double half = magnitude_of(half_step);
-    step = static_cast<T>(2 * half);
-    inverse_step = static_cast<T>(1 / (2 * half));
-    shift = half_step < 0 ? T(0.5) : T(0);
-  }
+  explicit TileQuantizer(double half_step, double absolute_bound = 0,
+                         const RestoreRules<T>& rules = {})
+      : step(static_cast<T>(2 * magnitude_of(half_step))),
+        inverse_step(static_cast<T>(1 / (2 * magnitude_of(half_step)))),
+        shift(half_step < 0 ? T(0.5) : T(0)),
+        certain(certainly_within<T>(absolute_bound)),
+        bound(absolute_bound),
+        zone(zone_of(rules)) {}
 
   /// RestoreRules::zone(), but of a single isovalue about half way between two restored values only
   /// the values that rounding may take to either.
@@ -248,7 +238,7 @@ struct TileQuantizer {
   /// Values up to this magnitude are restored within the bound without a check. Errors are half a
   /// step, plus the value times the deviation of step x inverse_step from 1 and the products'
   /// rounding. Negative if there are none; finite.
-  CUSZI_HD T certain_magnitude() const {
+  T certain_magnitude() const {
     if (certain <= 0 || zone.any()) return -1;
     constexpr double rounding = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
     const double product = static_cast<double>(step) * static_cast<double>(inverse_step);

@@ -105,6 +105,47 @@ __device__ std::uint32_t take_class(const DecoderEntry* table, bool on, std::uin
   return entry.symbol();
 }
 
+/// Stores the classes of a pass in the row of a tile, which is aligned to 8 bytes, by as many at a
+/// time as the row's alignment allows.
+class ClassStores {
+ public:
+  /// `row` is null for a lane without a tile.
+  __device__ ClassStores(std::uint8_t* row, std::uint32_t first)
+      : row_(row), begin_(first), at_(first) {}
+
+  /// By all lanes: `at` is the same in all.
+  __device__ void put(std::uint32_t kind) {
+    classes_ |= std::uint64_t{kind} << (at_ % 8 * 8);
+    if (++at_ % 8 == 0) finish();
+  }
+  __device__ void finish() {
+    while (begin_ < at_) {
+      const std::uint32_t aligned = begin_ % 8 == 0 ? 8 : begin_ & (0U - begin_);
+      const std::uint64_t own = classes_ >> (begin_ % 8 * 8);
+      std::uint32_t size = aligned < 8 ? aligned : 8;
+      while (size > at_ - begin_) size /= 2;
+      if (row_ != nullptr) store(row_ + begin_, own, size);
+      begin_ += size;
+    }
+    classes_ = 0;
+  }
+
+ private:
+  __device__ static void store(std::uint8_t* to, std::uint64_t classes, std::uint32_t size) {
+    switch (size) {
+      case 8: *reinterpret_cast<std::uint64_t*>(to) = classes; break;
+      case 4: *reinterpret_cast<std::uint32_t*>(to) = static_cast<std::uint32_t>(classes); break;
+      case 2: *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(classes); break;
+      default: *to = static_cast<std::uint8_t>(classes);
+    }
+  }
+
+  std::uint8_t* row_;
+  std::uint32_t begin_;  ///< of those that are not stored
+  std::uint32_t at_;
+  std::uint64_t classes_ = 0;
+};
+
 /// Decodes the classes of a lane's run of tiles, in step with the other lanes: box by box, so that
 /// all blocks of a box find the classes that they follow from in registers.
 template <unsigned classes>
@@ -119,22 +160,23 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
   CUSZI_NO_UNROLL
   for (std::uint32_t tile = 0; tile < runs.tiles_of_run; ++tile, row += tile_blocks) {
     const bool on = tile < runs.tiles;
+    ClassStores stores(on ? row : nullptr, boxes.first_block);
     CUSZI_NO_UNROLL
     for (std::uint32_t box = 0; box < boxes.boxes(); ++box) {
       const std::uint64_t parents = next;
       const bool ends = box + 1 == boxes.boxes();
       if (has_parents && tile + (ends ? 1 : 0) < runs.tiles)
         next = boxes.load_parents(ends ? row + tile_blocks : row, ends ? 0 : box + 1);
-      std::uint8_t* const out = row + boxes.first_block + box * classes;
       ring.top_up();
       CUSZI_UNROLL
       for (unsigned i = 0; i < classes; ++i) {
         const auto parent = static_cast<std::uint32_t>(parents >> 8 * i) & 0xFFU;
         const std::uint32_t context = has_parents ? context_in_box(i, last, parent) : last;
         last = take_class(shared.entries[context], on, state, ring);
-        if (on) out[i] = static_cast<std::uint8_t>(last);
+        stores.put(last);
       }
     }
+    stores.finish();
   }
 }
 
@@ -237,12 +279,46 @@ struct CarriedCount {
   __device__ bool is_full() const { return so_far >= most; }
 };
 
+/// Stores a block's codes of every lane, eight at a time. Two lanes store the sixteen of one, then
+/// those of the other: a sector of memory is written at once.
+class CodeStores {
+ public:
+  /// `out` is null for a lane without a block.
+  __device__ explicit CodeStores(uint4* out)
+      : out_(out),
+        other_(reinterpret_cast<uint4*>(
+            __shfl_xor_sync(~0U, reinterpret_cast<unsigned long long>(out), 1))),
+        is_second_(threadIdx.x % 2 != 0) {}
+
+  /// The i-th eight codes, in order. By all lanes.
+  __device__ void put(int i, const uint4& codes) {
+    if (i % 2 == 0) {
+      first_ = codes;
+      return;
+    }
+    const uint4 given = is_second_ ? first_ : codes;
+    const uint4 taken = {__shfl_xor_sync(~0U, given.x, 1), __shfl_xor_sync(~0U, given.y, 1),
+                         __shfl_xor_sync(~0U, given.z, 1), __shfl_xor_sync(~0U, given.w, 1)};
+    const int at = is_second_ ? i : i - 1;
+    uint4* const of_first = is_second_ ? other_ : out_;
+    uint4* const of_second = is_second_ ? out_ : other_;
+    if (of_first != nullptr) of_first[at] = is_second_ ? taken : first_;
+    if (of_second != nullptr) of_second[at] = is_second_ ? codes : taken;
+  }
+
+ private:
+  uint4* out_;
+  uint4* other_;  ///< of the other lane of the pair
+  bool is_second_;
+  uint4 first_{};
+};
+
 /// The codes of a block of every lane. `coded` tells those that are coded; others are taken from
 /// the table `none`, which is certain of 0.
 template <RoundKind kind>
 __device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, std::uint64_t coded,
-                           std::uint32_t& state, CarriedCount& carried, RingOfWords& ring, bool on,
-                           uint4* out) {
+                           std::uint32_t& state, CarriedCount& carried, RingOfWords& ring,
+                           CodeStores stores) {
   constexpr bool is_any = kind == RoundKind::any;
   constexpr bool may_be_large = is_any || kind == RoundKind::large;
   constexpr bool may_be_carried = is_any || kind == RoundKind::carried;
@@ -277,7 +353,7 @@ __device__ void take_block(const DecoderEntry* table, const DecoderEntry* none, 
       const unsigned high = take(2 * j + 1);
       pairs[j] = __byte_perm(low, high, 0x5410);
     }
-    if (on) out[i] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+    stores.put(i, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
   }
 }
 
@@ -368,8 +444,8 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
     next = LaneBlock(chains, after);
     after = blocks.number(round + 2);
     const std::uint32_t kind = on ? own.kind : 0;
-    auto* const out =
-        reinterpret_cast<uint4*>(chains.codes + std::uint64_t{own.number} * cell_block_codes);
+    std::int16_t* const codes = chains.codes + std::uint64_t{own.number} * cell_block_codes;
+    const CodeStores stores(on ? reinterpret_cast<uint4*>(codes) : nullptr);
     const DecoderEntry* const table = shared.entries[kind];
     const DecoderEntry* const none = shared.entries[0];
     if (round == blocks.carrying) carried.most = 0;
@@ -377,13 +453,13 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
     const bool may_be_large = __any_sync(~0U, on && shared.has_raw_bits(kind));
     const bool is_whole = __all_sync(~0U, !on || ~own.coded == 0);
     if (!is_whole || (may_carry && may_be_large)) {
-      take_block<RoundKind::any>(table, none, own.coded, state, carried, ring, on, out);
+      take_block<RoundKind::any>(table, none, own.coded, state, carried, ring, stores);
     } else if (may_be_large) {
-      take_block<RoundKind::large>(table, none, own.coded, state, carried, ring, on, out);
+      take_block<RoundKind::large>(table, none, own.coded, state, carried, ring, stores);
     } else if (may_carry) {
-      take_block<RoundKind::carried>(table, none, own.coded, state, carried, ring, on, out);
+      take_block<RoundKind::carried>(table, none, own.coded, state, carried, ring, stores);
     } else {
-      take_block<RoundKind::plain>(table, none, own.coded, state, carried, ring, on, out);
+      take_block<RoundKind::plain>(table, none, own.coded, state, carried, ring, stores);
     }
   }
   give_signs(chains, blocks, {state - lane_start, carried.so_far});

@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
     const std::uint32_t kind = chains.classes[block];
     const std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
     MagnitudeCounts found;
-#pragma unroll 4
+#pragma unroll 8  // all are loaded at once, so that no sector is loaded twice
     for (int k = 0; k < cell_block_codes; k += 8)
       found.add(*reinterpret_cast<const uint4*>(codes + k));
     // Codes that are not coded are 0.

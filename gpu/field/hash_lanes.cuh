@@ -205,22 +205,6 @@ __device__ inline std::uint64_t xxh64_of_copied(const std::byte* bytes, unsigned
   return finish_lanes(sum, bytes + stripes * hash_stripe, length);
 }
 
-__device__ inline unsigned scaled_words(unsigned length) {
-  return length / hash_stripe * hash_lanes;
-}
-
-/// The first scaled_words() are already multiplied by prime2, which shortens the chain of
-/// dependent steps.
-__device__ inline std::uint64_t xxh64_of_scaled(const std::uint64_t* words, unsigned length) {
-  const unsigned lane = threadIdx.x % hash_lanes;
-  std::uint64_t sum = first_sum(lane);
-#pragma unroll 16
-  for (unsigned i = lane; i < scaled_words(length); i += hash_lanes)
-    sum = rotated(sum + words[i], 31) * prime1;
-  return finish_lanes(sum, reinterpret_cast<const std::byte*>(words + scaled_words(length)),
-                      length);
-}
-
 /// Hashes blocks, four threads each, in a row of thread blocks. Accesses only words of the string.
 /// Copies an aligned string to `copy` unless null.
 template <bool copies>

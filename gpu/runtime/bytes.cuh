@@ -47,28 +47,34 @@ __device__ inline void copy_piece(const CopyPiece& piece) {
     piece.to[i] = piece.from[i];
 }
 
+/// The address of something in shared memory, as instructions take it.
+__device__ inline unsigned shared_address(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
 /// Atomic, in shared memory; skips zeros.
 __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
   asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
                :
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
+               : "r"(shared_address(word)), "r"(bits)
                : "memory");
 }
 
 /// cp.async of 4 or 8 aligned bytes from global to shared memory.
 template <ByteCount size>
-__device__ inline void copy_async(void* shared, const void* global) {
+__device__ inline void copy_async(unsigned shared, const void* global) {
   static_assert(size == 4 || size == 8);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-               "l"(global), "n"(size)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(size)
                : "memory");
+}
+template <ByteCount size>
+__device__ inline void copy_async(void* shared, const void* global) {
+  copy_async<size>(shared_address(shared), global);
 }
 
 /// cp.async of 4 bytes; only the first `size` are read, the rest are zeros.
 __device__ inline void copy_word_async(void* shared, const void* global, unsigned size) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)),
                "l"(global), "r"(size)
                : "memory");
 }

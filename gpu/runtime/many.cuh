@@ -141,4 +141,15 @@ ManyFrames<Task> bring_many(DeviceContext& gpu, std::span<const std::uint32_t> b
   return {frames, of_block};
 }
 
+/// Calls launch(OneFrame or ManyFrames).
+template <class Task, class TaskOf, class Launch>
+void visit_many(DeviceContext& gpu, std::span<const std::uint32_t> blocks, const TaskOf& task_of,
+                const Launch& launch) {
+  if (blocks.size() == 1) {
+    launch(OneFrame<Task>{task_of(0)});
+  } else {
+    launch(bring_many<Task>(gpu, blocks, task_of));
+  }
+}
+
 }  // namespace cuszi::gpu

@@ -45,8 +45,6 @@ class Event {
   }
   void wait() const { check(cudaEventSynchronize(event_), "finish its work"); }
 
-  cudaEvent_t get() const { return event_; }
-
  private:
   cudaEvent_t event_ = nullptr;
 };

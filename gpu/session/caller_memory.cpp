@@ -33,15 +33,6 @@ std::optional<int> device_of(const void* memory) {
   return device ? std::optional(attributes.device) : std::nullopt;
 }
 
-bool reaches(const void* memory) {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return false;
-  }
-  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == memory;
-}
-
 Bytes piece_of_memory(const void* memory) {
   static const AddressRange address_range = find_address_range();
   std::uintptr_t begin = 0;
@@ -78,18 +69,15 @@ void wait_for_stream(void* stream) {
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "finish the caller's work");
 }
 
-bool is_being_captured(void* stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), "query a stream");
-  return capture != cudaStreamCaptureStatusNone;
-}
-
 std::function<void()> mark_stream(void* stream) {
-  if (is_being_captured(stream)) {
+  auto* const callers = static_cast<cudaStream_t>(stream);
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(callers, &capture), "query a stream");
+  if (capture != cudaStreamCaptureStatusNone) {
     throw UsageError("asynchronous calls cannot be captured into a CUDA graph");
   }
   const auto mark = std::make_shared<Event>();
-  mark->record(static_cast<cudaStream_t>(stream));
+  mark->record(callers);
   return [mark] { mark->wait(); };
 }
 

@@ -309,11 +309,13 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
     const FrameInput<T> frame{shape_.extents(), values_,       {},         0,
                               sampled_->min,    sampled_->max, shape_.dims};
-    auto coded = gpu::encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame, scan_);
-    if (!coded) return std::nullopt;
+    auto tiles = gpu::encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame);
+    if (!tiles) return std::nullopt;
+    scan_.min = tiles->min;
+    scan_.max = tiles->max;
     scan_.sampled = sampled_->magnitude;
     is_scanned_ = true;
-    return coded;
+    return std::move(tiles->coded);
   }
 
   std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& params,

@@ -5,7 +5,7 @@
 #include "gpu/runtime/many.cuh"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
-#include "gpu/tiles/tile_batch.cuh"
+#include "gpu/tiles/tiles.cuh"
 
 namespace cuszi::gpu {
 
@@ -60,6 +60,61 @@ std::vector<Result> by_types(std::span<const BatchFrame> frames, const Find& fin
   }
   return results;
 }
+
+/// Tasks of frames, with their numbers in the batch.
+template <class Task>
+struct Numbered {
+  std::vector<Task> tasks;
+  std::vector<std::size_t> numbers;
+};
+
+/// The frames of type T that Input's predictor codes.
+template <class T, class Input>
+Numbered<Input> inputs_of(std::span<const BatchEncoding> frames) {
+  Numbered<Input> inputs;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto& [frame, range, params, bound] = frames[i];
+    const auto* const own = std::get_if<decltype(Input::params)>(&params);
+    if (own == nullptr || frame.shape.dtype != dtype_of<T>) continue;
+    if (inputs.tasks.empty()) inputs.tasks.reserve(frames.size() - i);
+    inputs.numbers.push_back(i);
+    inputs.tasks.push_back({*own,
+                            bound,
+                            {frame.shape.extents(),
+                             reinterpret_cast<const T*>(frame.values.data()),
+                             {},
+                             0,
+                             range.min,
+                             range.max,
+                             frame.shape.dims}});
+  }
+  return inputs;
+}
+
+template <class T, class Output>
+Numbered<Output> outputs_of(std::span<const BatchDecoding> frames, std::uint32_t* flaws) {
+  Numbered<Output> outputs;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const BatchDecoding& frame = frames[i];
+    const auto* const own = std::get_if<decltype(Output::params)>(&frame.params);
+    if (own == nullptr || frame.shape.dtype != dtype_of<T>) continue;
+    FrameOutput<T> output{frame.shape.extents(),
+                          reinterpret_cast<T*>(frame.values.data()),
+                          {},
+                          0,
+                          frame.min,
+                          frame.max,
+                          frame.shape.dims};
+    output.whole = output.extents;
+    if (outputs.tasks.empty()) outputs.tasks.reserve(frames.size() - i);
+    outputs.numbers.push_back(i);
+    outputs.tasks.push_back({*own, frame.passes, output, flaws + i});
+  }
+  return outputs;
+}
+
+/// Sets what has been coded.
+using FinishBatch = std::function<void(std::span<std::optional<BatchCoded>> coded)>;
 
 class GpuFrameBatch final : public FrameBatch {
  public:
@@ -123,7 +178,8 @@ class GpuFrameBatch final : public FrameBatch {
 
   std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) override {
     std::vector<FinishBatch> finish;
-    start_to_encode_batch(gpu_, frames, finish);
+    start_tiles<float>(frames, finish);
+    start_tiles<double>(frames, finish);
     start_cells<float>(frames, finish);
     start_cells<double>(frames, finish);
     gpu_.sync();
@@ -153,9 +209,8 @@ class GpuFrameBatch final : public FrameBatch {
     std::function<std::vector<std::uint64_t>()> hashes;
     gpu_.streams().fork([&] { hashes = start_many_hashes(gpu_, levels); });
     auto* const flaws = gpu_.take_zeroed<std::uint32_t>(frames.size());
-    start_to_decode_batch(gpu_, frames, decoded, flaws);
-    decode_cells<float>(frames, decoded, flaws);
-    decode_cells<double>(frames, decoded, flaws);
+    decode<float>(frames, decoded, flaws);
+    decode<double>(frames, decoded, flaws);
     const std::uint32_t* const found_flaws = gpu::download(gpu_, flaws, frames.size());
     const std::uint32_t& flaws_of_lists = *gpu::download(gpu_, gpu_.flaws(), 1);
     gpu_.streams().sync_all();
@@ -214,27 +269,25 @@ class GpuFrameBatch final : public FrameBatch {
 
  private:
   template <class T>
+  void start_tiles(std::span<const BatchEncoding> frames, std::vector<FinishBatch>& finish) {
+    const auto own = std::make_shared<const Numbered<TilesInput<T>>>(
+        inputs_of<T, TilesInput<T>>(frames));  // with an address that lasts
+    finish.push_back([tiles = start_to_encode_tiles<T>(gpu_, own->tasks),
+                      own](std::span<std::optional<BatchCoded>> coded) {
+      const auto found = tiles();
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!found[i]) continue;
+        coded[own->numbers[i]] = BatchCoded{{found[i]->coded}, {}, found[i]->min, found[i]->max};
+      }
+    });
+  }
+
+  template <class T>
   void start_cells(std::span<const BatchEncoding> frames, std::vector<FinishBatch>& finish) {
-    std::vector<CellsInput<T>> inputs;
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      const BatchEncoding& frame = frames[i];
-      const auto* const params = std::get_if<CellsParams>(&frame.params);
-      if (params == nullptr || frame.frame.shape.dtype != dtype_of<T>) continue;
-      numbers.push_back(i);
-      inputs.push_back({*params,
-                        frame.bound,
-                        {frame.frame.shape.extents(),
-                         reinterpret_cast<const T*>(frame.frame.values.data()),
-                         {},
-                         0,
-                         frame.range.min,
-                         frame.range.max,
-                         frame.frame.shape.dims}});
-    }
-    finish.push_back([coded_cells = start_to_encode_cells<T>(gpu_, inputs), numbers,
+    auto [inputs, numbers] = inputs_of<T, CellsInput<T>>(frames);
+    finish.push_back([cells = start_to_encode_cells<T>(gpu_, inputs), numbers = std::move(numbers),
                       frames](std::span<std::optional<BatchCoded>> coded) {
-      std::vector<CodedCells> own = coded_cells();
+      std::vector<CodedCells> own = cells();
       for (std::size_t i = 0; i < own.size(); ++i) {
         const BatchRange& range = frames[numbers[i]].range;
         coded[numbers[i]] =
@@ -244,29 +297,16 @@ class GpuFrameBatch final : public FrameBatch {
   }
 
   template <class T>
-  void decode_cells(std::span<const BatchDecoding> frames, std::span<BatchDecoded> decoded,
-                    std::uint32_t* flaws) {
-    std::vector<CellsOutput<T>> outputs;
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      const BatchDecoding& frame = frames[i];
-      const auto* const params = std::get_if<CellsParams>(&frame.params);
-      if (params == nullptr || frame.shape.dtype != dtype_of<T>) continue;
-      FrameOutput<T> output{frame.shape.extents(),
-                            reinterpret_cast<T*>(frame.values.data()),
-                            {},
-                            0,
-                            frame.min,
-                            frame.max,
-                            frame.shape.dims};
-      output.whole = output.extents;
-      numbers.push_back(i);
-      outputs.push_back({*params, frame.passes, output, flaws + i});
-      decoded[i].is_done = true;
-    }
-    start_to_decode_cells<T>(gpu_, outputs, [&](std::size_t i, const ArchiveError& /*error*/) {
-      decoded[numbers[i]].is_done = false;
-    });
+  void decode(std::span<const BatchDecoding> frames, std::span<BatchDecoded> decoded,
+              std::uint32_t* flaws) {
+    const auto start = [&](const auto& outputs, const auto& decode_frames) {
+      for (const std::size_t i : outputs.numbers) decoded[i].is_done = true;
+      decode_frames(gpu_, std::span(outputs.tasks), [&](std::size_t i, const ArchiveError&) {
+        decoded[outputs.numbers[i]].is_done = false;
+      });
+    };
+    start(outputs_of<T, TilesOutput<T>>(frames, flaws), start_to_decode_tiles<T>);
+    start(outputs_of<T, CellsOutput<T>>(frames, flaws), start_to_decode_cells<T>);
   }
 
   DeviceContext& gpu_;

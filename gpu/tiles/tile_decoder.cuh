@@ -11,11 +11,6 @@ namespace cuszi::gpu {
 struct PlainValues {
   static constexpr bool are_logs = false;
 };
-/// Whether integers fit pairs is known on the device only.
-struct ValuesOfAnyWidth {
-  static constexpr bool are_logs = false;
-  bool are_narrow;
-};
 template <class T>
 struct ValuesOfLogs {
   static constexpr bool are_logs = true;
@@ -476,21 +471,9 @@ __device__ bool restore_tile_by(const TileRestoreTask<T, Shape, Points>& task,
       .restore(tile.words, tile.bytes);
 }
 
-template <bool vector, class T, class Shape, class Points>
-__device__ bool restore_tile_of(bool is_narrow, const TileRestoreTask<T, Shape, Points>& task,
-                                const TileInChunk& tile) {
-  return is_narrow || tile.head.raw ? restore_tile_by<vector, NarrowIntegers<Shape>>(task, tile)
-                                    : restore_tile_by<vector, WideIntegers<Shape>>(task, tile);
-}
-
 template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape>& task, const TileInChunk& tile) {
   return restore_tile_by<vector, Integers>(task, tile);
-}
-template <bool vector, class Integers, class T, class Shape>
-__device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfAnyWidth>& task,
-                             const TileInChunk& tile) {
-  return restore_tile_of<vector>(task.points.are_narrow, task, tile);
 }
 template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape, BitsOfValues>& task,
@@ -502,7 +485,8 @@ template <bool vector, class Integers, class T, class Shape>
 __device__ bool restore_tile(const TileRestoreTask<T, Shape, ValuesOfLogs<T>>& task,
                              const TileInChunk& tile) {
   const bool is_narrow = tile.head.base_bytes != 0 && (tile.bytes[0] & TileSigns::narrow) != 0;
-  return restore_tile_of<vector>(is_narrow, task, tile);
+  return is_narrow || tile.head.raw ? restore_tile_by<vector, NarrowIntegers<Shape>>(task, tile)
+                                    : restore_tile_by<vector, WideIntegers<Shape>>(task, tile);
 }
 
 /// One chunk per thread block, one tile per warp.
@@ -516,7 +500,6 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads,
   __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
   unsigned number;
   const TileRestoreTask<T, Shape, Points>& task = frames.find(shared_task, number);
-  if (number >= task.grid.chunks) return;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
   const std::uint64_t first = std::uint64_t{number} * tiles;

@@ -414,7 +414,6 @@ __global__ void __launch_bounds__(TilesPolicy<T>::threads, TilesPolicy<T>::encod
   __shared__ alignas(std::uint64_t) std::uint32_t shared_task[Frames::shared_words];
   unsigned number;
   const TileTask<T, Shape, Points>& task = frames.find(shared_task, number);
-  if (number >= task.grid.chunks) return;
   const ChunkOfTiles<T> tiles(number, task.grid);
   shared.make_table();
   T points[lane_points];

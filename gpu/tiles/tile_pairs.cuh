@@ -16,7 +16,7 @@ inline constexpr std::uint32_t pair_bias = 0x80008000U;
 
 /// Whether integers of values in [min, max] are in range and fit pairs.
 template <class T>
-CUSZI_HD bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
+bool fits_pairs(const TileQuantizer<T>& quantizer, double min, double max) {
   const double largest = std::fmax(std::fabs(min), std::fabs(max));
   const auto inverse_step = static_cast<double>(quantizer.inverse_step);
   return largest * inverse_step < static_cast<double>(quantizer.reach) - 2 &&

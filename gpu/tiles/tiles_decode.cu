@@ -1,134 +1,124 @@
-#include "gpu/tiles/tile_batch.cuh"
+#include <compare>
+#include <type_traits>
+
 #include "gpu/tiles/tile_decoder.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
+template <class T, class Shape, class Points>
+TileRestoreTask<T, Shape, Points> task_of(const TilesOutput<T>& output, const Points& points) {
+  const auto& [params, passes, frame, flaws] = output;
+  const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
+  const Bytes codes = passes.front().find(SectionId::codes);
+  return {grid,
+          TileMap<Shape>(grid),
+          TileQuantizer<T>(params.half_step),
+          static_cast<T>(frame.min),
+          static_cast<T>(frame.max),
+          passes.front().find(SectionId::index).data(),
+          codes.data(),
+          codes.size() / 4,
+          frame.values,
+          flaws,
+          points};
+}
+
+/// What decides the kernel of a frame.
+struct RestoreWay {
+  int rank;
+  bool are_logs;
+  bool narrow;   ///< all integers fit pairs
+  bool by_four;  ///< rows are accessed by four
+
+  template <class T>
+  static RestoreWay of(const TilesOutput<T>& output) {
+    const FrameOutput<T>& frame = output.frame;
+    return {rank_of(frame.extents), frame.transform != nullptr && frame.transform->is_by_tiles,
+            fits_pairs(TileQuantizer<T>(output.params.half_step), frame.min, frame.max),
+            allows_four(frame.extents, frame.values)};
+  }
+  friend auto operator<=>(const RestoreWay&, const RestoreWay&) = default;
+};
+
 template <class T, class Shape>
-void start_to_decode(DeviceContext& gpu, const TileRestoreTask<T, Shape>& task,
-                     const FrameOutput<T>& frame) {
-  with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
-    with_flag(fits_pairs(task.quantizer, frame.min, frame.max), [&](auto narrow) {
-      using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
-      decode_chunks<T, Shape, v(), Integers, PlainValues>
-          <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
-              OneFrame<TileRestoreTask<T, Shape>>{task});
+void restore_logs(DeviceContext& gpu, const TilesOutput<T>& output, const RestoreWay& way) {
+  const TransformTarget& transform = *output.frame.transform;
+  using Points = ValuesOfLogs<T>;
+  const auto task = task_of<T, Shape>(
+      output, Points{{std::get<LogTransform>(transform.transform.params), transform}});
+  with_flag(way.by_four, [&](auto vector) {
+    decode_chunks<T, Shape, vector(), NarrowIntegers<Shape>, Points>
+        <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
+            OneFrame<std::remove_const_t<decltype(task)>>{task});
+  });
+  check_launch("decode_chunks");
+}
+
+/// In one launch.
+template <class T, class Shape>
+void restore_values(DeviceContext& gpu, const std::vector<const TilesOutput<T>*>& outputs,
+                    const RestoreWay& way) {
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t all = 0;
+  for (const TilesOutput<T>* const output : outputs) {
+    blocks.push_back(grid_of(TileGrid::of<T, Shape>(output->frame.extents).chunks));
+    all += blocks.back();
+  }
+  const auto task = [&](std::size_t i) { return task_of<T, Shape>(*outputs[i], PlainValues{}); };
+  visit_many<TileRestoreTask<T, Shape>>(gpu, blocks, task, [&](const auto& frames) {
+    with_flag(way.by_four, [&](auto vector) {
+      with_flag(way.narrow, [&](auto narrow) {
+        using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
+        decode_chunks<T, Shape, vector(), Integers, PlainValues>
+            <<<grid_of(all), TilesPolicy<T>::threads, 0, gpu.stream()>>>(frames);
+      });
     });
   });
   check_launch("decode_chunks");
 }
 
-template <class T, class Shape>
-void start_to_decode(DeviceContext& gpu, const TileRestoreTask<T, Shape, ValuesOfLogs<T>>& task,
-                     const FrameOutput<T>& frame) {
-  with_flag(allows_four(frame.extents, frame.values), [&](auto v) {
-    decode_chunks<T, Shape, v(), NarrowIntegers<Shape>, ValuesOfLogs<T>>
-        <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
-            OneFrame<TileRestoreTask<T, Shape, ValuesOfLogs<T>>>{task});
-  });
-  check_launch("decode_chunks");
-}
-
-template <class T, class Shape, bool vector>
-void start_to_decode_many(DeviceContext& gpu, std::span<const BatchDecoding> frames,
-                          const std::vector<std::size_t>& numbers, std::uint32_t* flaws) {
-  using Task = TileRestoreTask<T, Shape>;
-  std::vector<std::uint32_t> blocks;
-  std::uint64_t all = 0;
-  for (const std::size_t number : numbers) {
-    const TileGrid grid = TileGrid::of<T, Shape>(frames[number].shape.extents());
-    blocks.push_back(grid_of(grid.chunks));
-    all += grid.chunks;
-  }
-  const auto tasks = bring_many<Task>(gpu, blocks, [&](std::size_t i) {
-    const BatchDecoding& frame = frames[numbers[i]];
-    const TileGrid grid = TileGrid::of<T, Shape>(frame.shape.extents());
-    const Bytes codes = frame.passes.front().find(SectionId::codes);
-    return Task{grid,
-                TileMap<Shape>(grid),
-                TileQuantizer<T>(std::get<TilesParams>(frame.params).half_step),
-                static_cast<T>(frame.min),
-                static_cast<T>(frame.max),
-                frame.passes.front().find(SectionId::index).data(),
-                codes.data(),
-                codes.size() / 4,
-                reinterpret_cast<T*>(frame.values.data()),
-                flaws + numbers[i],
-                {}};
-  });
-  decode_chunks<T, Shape, vector, NarrowIntegers<Shape>, PlainValues>
-      <<<grid_of(all), TilesPolicy<T>::threads, 0, gpu.stream()>>>(tasks);
-  check_launch("decode_chunks");
-}
-
 template <class T>
-bool is_for_batch(const BatchDecoding& frame) {
-  const auto* const params = std::get_if<TilesParams>(&frame.params);
-  if (params == nullptr || frame.shape.dtype != dtype_of<T>) return false;
-  const Bytes index = frame.passes.front().find(SectionId::index);
-  const Bytes codes = frame.passes.front().find(SectionId::codes);
-  const bool has_chunks = with_tile_shape(frame.shape.extents(), [&](auto shape) {
-    const TileGrid grid = TileGrid::of<T, decltype(shape)>(frame.shape.extents());
+bool fits_chunks(const TilesOutput<T>& output) {
+  const Extents3& extents = output.frame.extents;
+  const Bytes index = output.passes.front().find(SectionId::index);
+  const Bytes codes = output.passes.front().find(SectionId::codes);
+  return with_tile_shape(extents, [&](auto shape) {
+    const TileGrid grid = TileGrid::of<T, decltype(shape)>(extents);
     return index.size() == 4 * grid.chunks && codes.size() % 4 == 0;
-  });
-  return has_chunks && fits_pairs(TileQuantizer<T>(params->half_step), frame.min, frame.max);
-}
-
-template <class T>
-void start_to_decode_tiles(DeviceContext& gpu, std::span<const BatchDecoding> frames,
-                           std::span<BatchDecoded> decoded, std::uint32_t* flaws) {
-  FramesByKernel kernels;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!is_for_batch<T>(frames[i])) continue;
-    const Extents3 extents = frames[i].shape.extents();
-    kernels.add(extents, allows_four(extents, reinterpret_cast<T*>(frames[i].values.data())), i);
-    decoded[i].is_done = true;
-  }
-  kernels.for_each([&](auto shape, auto vector, const std::vector<std::size_t>& numbers) {
-    start_to_decode_many<T, decltype(shape), vector()>(gpu, frames, numbers, flaws);
   });
 }
 
 }  // namespace
 
 template <class T>
-void decode_values(DeviceContext& gpu, const TilesParams& params, const Sections& sections,
-                   const FrameOutput<T>& frame) {
-  const Bytes index = sections.at(SectionId::index);
-  const Bytes codes = sections.at(SectionId::codes);
-  with_tile_shape(frame.extents, [&](auto shape) {
-    using Shape = decltype(shape);
-    const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
-    if (index.size() != 4 * grid.chunks || codes.size() % 4 != 0) {
-      throw ArchiveError("the tiles of a frame do not fit their chunks");
-    }
-    const auto start = [&](const auto& points) {
-      start_to_decode(gpu,
-                      TileRestoreTask<T, Shape, std::remove_cvref_t<decltype(points)>>{
-                          grid, TileMap<Shape>(grid), TileQuantizer<T>(params.half_step),
-                          static_cast<T>(frame.min), static_cast<T>(frame.max), index.data(),
-                          codes.data(), codes.size() / 4, frame.values, gpu.flaws(), points},
-                      frame);
-    };
-    const TransformTarget* const transform = frame.transform;
-    if (transform == nullptr || !transform->is_by_tiles) {
-      start(PlainValues{});
+void start_to_decode_tiles(DeviceContext& gpu, std::span<const TilesOutput<T>> frames,
+                           const std::function<void(std::size_t, const ArchiveError&)>& refused) {
+  std::vector<const TilesOutput<T>*> whole;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (fits_chunks(frames[i])) {
+      whole.push_back(&frames[i]);
     } else {
-      start(ValuesOfLogs<T>{{std::get<LogTransform>(transform->transform.params), *transform}});
+      refused(i, ArchiveError("the tiles of a frame do not fit their chunks"));
     }
-  });
+  }
+  for (const auto& numbers :
+       group_equal(whole.size(), [&](std::size_t i) { return RestoreWay::of(*whole[i]); })) {
+    std::vector<const TilesOutput<T>*> equal;
+    for (const std::size_t i : numbers) equal.push_back(whole[i]);
+    const RestoreWay way = RestoreWay::of(*equal.front());
+    with_tile_shape(equal.front()->frame.extents, [&](auto shape) {
+      if (!way.are_logs) return restore_values<T, decltype(shape)>(gpu, equal, way);
+      for (const TilesOutput<T>* const output : equal)
+        restore_logs<T, decltype(shape)>(gpu, *output, way);
+    });
+  }
 }
 
-void start_to_decode_batch(DeviceContext& gpu, std::span<const BatchDecoding> frames,
-                           std::span<BatchDecoded> decoded, std::uint32_t* flaws) {
-  start_to_decode_tiles<float>(gpu, frames, decoded, flaws);
-  start_to_decode_tiles<double>(gpu, frames, decoded, flaws);
-}
-
-template void decode_values(DeviceContext&, const TilesParams&, const Sections&,
-                            const FrameOutput<float>&);
-template void decode_values(DeviceContext&, const TilesParams&, const Sections&,
-                            const FrameOutput<double>&);
+template void start_to_decode_tiles(DeviceContext&, std::span<const TilesOutput<float>>,
+                                    const std::function<void(std::size_t, const ArchiveError&)>&);
+template void start_to_decode_tiles(DeviceContext&, std::span<const TilesOutput<double>>,
+                                    const std::function<void(std::size_t, const ArchiveError&)>&);
 
 }  // namespace cuszi::gpu

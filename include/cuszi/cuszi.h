@@ -431,14 +431,9 @@ CUSZI_API cuszi_status cuszi_decompress_batch(cuszi_context* context, const cusz
  * default stream). Options and fields are copied; memory that pointers refer to, also in
  * options, must not change until the call is done.
  *
- * Some calls by preset `fast` (see the guide) run on a GPU in stream order, without the host.
- * Such archives equal those of cuszi_compress(), except that constant fields and fields with
- * values that are not finite or too large for the bound are stored. Restoring such an archive of
- * cuszi_compress() fails with CUSZI_BAD_ARCHIVE. Unnamed fill values give no warning. Streams
- * that are being captured into CUDA graphs are CUSZI_BAD_USAGE.
- *
- * A thread of the context executes other calls; streams do not wait for them. Other calls of the
- * context, and its destruction, wait for pending ones.
+ * A thread of the context executes the calls; streams do not wait for them. Other calls of the
+ * context, and its destruction, wait for pending ones. Streams that are being captured into CUDA
+ * graphs are CUSZI_BAD_USAGE.
  *
  * `status` may be NULL. It and `archive_size` may be in host or device memory. A call that
  * cannot start returns an error at once and writes nothing. */

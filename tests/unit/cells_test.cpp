@@ -253,7 +253,7 @@ TEST_CASE("lanes of coarse passes are shorter in large frames") {
   CHECK(blocks_of_lane_in(1, 3, many_tiles, 32) == 8);
 }
 
-TEST_CASE("lanes are longer where blocks are cheap, and carry signs of a quarter of them") {
+TEST_CASE("lanes are longer where blocks are cheap or many, and carry signs of a quarter of them") {
   constexpr std::uint64_t blocks = 1000;
   constexpr std::uint64_t codes = blocks * cell_block_codes;
   CHECK(choose_blocks_of_lane(codes, 64 * blocks) == 8);
@@ -261,6 +261,13 @@ TEST_CASE("lanes are longer where blocks are cheap, and carry signs of a quarter
   CHECK(choose_blocks_of_lane(codes, 32 * blocks) == 16);
   CHECK(choose_blocks_of_lane(codes, 31 * blocks) == 32);
   CHECK(choose_blocks_of_lane(codes, blocks) == 32);
+  constexpr std::uint64_t many = enough_segments * most_lanes;  // lanes
+  const auto lane_among = [](std::uint64_t live) {
+    return choose_blocks_of_lane(live * cell_block_codes, 100 * live);
+  };
+  CHECK(lane_among(15 * many) == 8);
+  CHECK(lane_among(16 * many) == 16);
+  CHECK(lane_among(32 * many) == 32);
   CHECK(carrying_blocks(32) == 8);
   CHECK(carrying_blocks(8) == 2);
   CHECK(carrying_blocks(2) == 1);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/backend/backend.hpp"
-#include "core/backend/stream_coder.hpp"
 #include "core/field/bound.hpp"
 #include "core/pipeline/pipeline.hpp"
 
@@ -36,15 +35,8 @@ int device_count();
 /// device memory. Its own memory is reused. Throws DeviceError if there is no such device.
 std::unique_ptr<Backend> make_backend(int device = 0);
 
-/// In the order of streams of `device`, which becomes the thread's current device. Throws
-/// DeviceError.
-std::unique_ptr<StreamCoder> make_stream_coder(int device);
-
 /// The device that owns a pointer; nullopt for host memory.
 std::optional<int> device_of(const void* memory);
-
-/// Device or pinned memory.
-bool reaches(const void* memory);
 
 /// The device allocation that contains a pointer; empty if unknown.
 Bytes piece_of_memory(const void* memory);
@@ -57,9 +49,6 @@ void copy_ends(Bytes from, MutableBytes ends);
 
 /// `stream` is a cudaStream_t; nullptr is the default stream. Throws DeviceError.
 void wait_for_stream(void* stream);
-
-/// Whether the cudaStream_t is being captured into a graph. Throws DeviceError.
-bool is_being_captured(void* stream);
 
 /// Records an event in a cudaStream_t of the current device (nullptr: default stream), for which
 /// the result waits. Throws UsageError during capture, DeviceError.
