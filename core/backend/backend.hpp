@@ -66,6 +66,12 @@ class Backend : public Interface {
   /// Starts hashes() concurrently with the session, which must not end before the result is read.
   /// Empty if unsupported.
   virtual PendingHashes start_hashes(std::span<const Bytes> /*strings*/) { return {}; }
+  /// Concatenates strings of the backend's memory, whose hashes it starts like start_hashes().
+  /// Empty, and nothing copied, if unsupported.
+  virtual PendingHashes start_hashed_copy(std::span<const Bytes> /*strings*/,
+                                          MutableBytes /*out*/) {
+    return {};
+  }
   /// Both have the same size; complete on return.
   virtual void copy(Bytes from, MutableBytes to) = 0;
   /// Concatenates sections; `out` has exactly their size.

@@ -29,62 +29,45 @@ WordMap<Word> centred(WordMap<Word> map, std::span<const Word> base_sample) {
   return map;
 }
 
-/// Bits of the points of sampled boxes.
+/// What the tokens of a choice, and their tables, cost in boxes.
 template <class Word>
-class WordSample {
- public:
-  WordSample(const Word* bits, const Extents3& extents)
-      : boxes_(sample_boxes(extents)), block_(WordGrid::block_of_rank(rank_of(extents))) {
-    for (const WordBox& box : boxes_)
-      for_each_row_of_block(extents, box.first, box.size, [&](std::uint64_t at, std::uint64_t n) {
-        bits_.insert(bits_.end(), bits + at, bits + at + n);
-      });
-  }
-
-  Cost cost(const WordChoice<Word>& choice) const {
-    WordCounts counts;
-    std::vector<Word> words;
-    std::size_t first = 0;
-    for (const WordBox& box : boxes_) {
-      words.resize(count_of(box.size));
-      for (std::size_t i = 0; i < words.size(); ++i)
-        words[i] = choice.map.word_of(bits_[first + i]);
-      first += words.size();
-      take_differences(words.data(), box.size, choice.orders);
-      for_each_block(box.size, block_, [&](const Extents3& at, const Extents3& size) {
-        if (is_counted(at, box.size, block_))
-          add_block(words.data(), box.size, at, size, choice.map.shift(), counts);
-      });
-    }
-    WordTables tables;
-    return counts.choose(tables) + (counts.raw_bits() << cost_bits);
-  }
-
- private:
-  static void add_block(const Word* words, const Extents3& box, const Extents3& at,
-                        const Extents3& size, int shift, WordCounts& counts) {
-    ClassSum sum;
-    const auto each = [&](const auto& f) {
-      for_each_row_of_block(box, at, size, [&](std::uint64_t offset, std::uint64_t points) {
-        for (std::uint64_t i = 0; i < points; ++i) f(shifted_right(words[offset + i], shift));
-      });
-    };
-    each([&](Word word) { sum.add(magnitude_of_word(word)); });
-    const std::uint32_t number = sum.class_of_block();
-    if (number == 0) return;
-    std::uint64_t* const own = &counts.tokens[number * token_places];
-    each([&](Word word) {
-      ++own[token_of_word(magnitude_of_word(word), is_negative(word), octave_of_class(number))
-                .token];
+Cost cost_of(const Word* bits, const Extents3& extents, std::span<const WordBox> boxes,
+             const WordChoice<Word>& choice) {
+  const Extents3 block = WordGrid::block_of_rank(rank_of(extents));
+  WordCounts counts;
+  for (const WordBox& box : boxes) {
+    std::vector<Word> words(count_of(box.size));
+    predict_box(bits, choice, extents, box, block, words.data());
+    std::span<const Word> rest(words);
+    for_each_block(box.size, block, [&](const Extents3& at, const Extents3& size) {
+      if (is_counted(at, box.size, block))
+        count_block(rest.first(count_of(size)), counts.tokens.data());
+      rest = rest.subspan(count_of(size));
     });
   }
-
-  std::vector<WordBox> boxes_;
-  Extents3 block_;
-  std::vector<Word> bits_;
-};
+  WordTables tables;
+  return counts.choose(tables) + (counts.raw_bits() << cost_bits);
+}
 
 }  // namespace
+
+template <class Word>
+void predict_box(const Word* bits, const WordChoice<Word>& choice, const Extents3& extents,
+                 const WordBox& box, const Extents3& block, Word* to) {
+  const WordMap<Word> map = choice.map;
+  std::vector<Word> words(count_of(box.size));
+  Word* next = words.data();
+  for_each_row_of_block(extents, box.first, box.size, [&](std::uint64_t at, std::uint64_t points) {
+    for (std::uint64_t x = 0; x < points; ++x) *next++ = map.word_of(bits[at + x]);
+  });
+  take_differences(words.data(), box.size, choice.orders);
+  for_each_block(box.size, block, [&](const Extents3& at, const Extents3& size) {
+    for_each_row_of_block(box.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
+      for (std::uint64_t x = 0; x < points; ++x)
+        *to++ = shifted_right(words[offset + x], map.shift());
+    });
+  });
+}
 
 template <class Word>
 WordScales ScaleScan<Word>::scales() const {
@@ -177,17 +160,23 @@ WordChoice<Word> choose_words(const Word* bits, const Extents3& extents, const W
   std::vector<Word> base_sample(std::min(points, most_base_samples));
   for (std::size_t i = 0; i < base_sample.size(); ++i)
     base_sample[i] = bits[sampled_point(i, base_sample.size(), points)];
-  const WordSample<Word> sample(bits, extents);
-  return choose_words<Word>(
-      extents, scales, base_sample, [&](std::span<const WordChoice<Word>> choices) {
-        std::vector<Cost> costs(choices.size());
-        for_each(choices.size(), [&](std::size_t i) { costs[i] = sample.cost(choices[i]); });
-        return costs;
-      });
+  const std::vector<WordBox> boxes = sample_boxes(extents);
+  return choose_words<Word>(extents, scales, base_sample,
+                            [&](std::span<const WordChoice<Word>> choices) {
+                              std::vector<Cost> costs(choices.size());
+                              for_each(choices.size(), [&](std::size_t i) {
+                                costs[i] = cost_of<Word>(bits, extents, boxes, choices[i]);
+                              });
+                              return costs;
+                            });
 }
 
 template struct ScaleScan<std::uint32_t>;
 template struct ScaleScan<std::uint64_t>;
+template void predict_box(const std::uint32_t*, const WordChoice<std::uint32_t>&, const Extents3&,
+                          const WordBox&, const Extents3&, std::uint32_t*);
+template void predict_box(const std::uint64_t*, const WordChoice<std::uint64_t>&, const Extents3&,
+                          const WordBox&, const Extents3&, std::uint64_t*);
 template WordScales scales_of(std::span<const std::uint32_t>, const ForEach&);
 template WordScales scales_of(std::span<const std::uint64_t>, const ForEach&);
 template WordChoice<std::uint32_t> choose_words(const Extents3&, const WordScales&,

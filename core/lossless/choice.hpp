@@ -20,6 +20,11 @@ struct WordChoice {
   Orders orders;
 };
 
+/// The differences of a box of a frame in the order of its blocks.
+template <class Word>
+void predict_box(const Word* bits, const WordChoice<Word>& choice, const Extents3& extents,
+                 const WordBox& box, const Extents3& block, Word* to);
+
 /// The scales with which all values have words.
 struct WordScales {
   int zeros = 0;                 ///< low bits that are 0, below digits

@@ -9,49 +9,7 @@ namespace cuszi {
 
 namespace {
 
-/// Classes the blocks from `first` to `end`, and counts their tokens.
-template <class Word>
-void class_blocks(WordBlocks<Word>& blocks, std::uint64_t first, std::uint64_t end,
-                  std::vector<std::uint32_t>& counts) {
-  counts.resize(word_classes * token_places);
-  for (std::uint64_t block = first; block < end; ++block) {
-    const std::span<const Word> words(blocks.words.data() + blocks.first[block],
-                                      blocks.points_of(block));
-    ClassSum sum;
-    for (const Word word : words) sum.add(magnitude_of_word(word));
-    const std::uint32_t number = sum.class_of_block();
-    blocks.classes[block] = static_cast<std::uint8_t>(number);
-    if (number == 0) continue;
-    std::uint32_t* const own = &counts[number * token_places];
-    const unsigned octave = octave_of_class(number);
-    for (const Word word : words)
-      ++own[token_of_word(magnitude_of_word(word), is_negative(word), octave).token];
-  }
-}
-
-/// Predicts a chunk; its differences stand in order of blocks then.
-template <class Word>
-void predict_chunk(const Word* bits, const WordHead<Word>& head, const WordBox& chunk,
-                   WordBlocks<Word>& blocks) {
-  const WordMap<Word> map = head.map;
-  std::vector<Word> words(count_of(chunk.size));
-  Word* to = words.data();
-  for_each_row_of_block(blocks.grid.extents, chunk.first, chunk.size,
-                        [&](std::uint64_t at, std::uint64_t points) {
-                          for (std::uint64_t x = 0; x < points; ++x)
-                            *to++ = map.word_of(bits[at + x]);
-                        });
-  take_differences(words.data(), chunk.size, head.orders);
-  to = blocks.words.data() + blocks.grid.points_before(chunk);
-  for_each_block(chunk.size, blocks.grid.block, [&](const Extents3& at, const Extents3& size) {
-    for_each_row_of_block(chunk.size, at, size, [&](std::uint64_t offset, std::uint64_t points) {
-      for (std::uint64_t x = 0; x < points; ++x)
-        *to++ = shifted_right(words[offset + x], map.shift());
-    });
-  });
-}
-
-/// Inverse of predict_chunk().
+/// Inverse of predict_box() of a chunk.
 template <class Word>
 void restore_chunk(const WordBlocks<Word>& blocks, const WordHead<Word>& head, const WordBox& chunk,
                    Word* bits) {
@@ -83,10 +41,13 @@ OwnedWordSections encode(std::span<const Word> bits, const Extents3& extents,
   std::vector<std::vector<std::uint32_t>> of_chunks(blocks.grid.chunks());
   for_each(of_chunks.size(), [&](std::size_t i) {
     const WordBox chunk = blocks.grid.chunk_at(i);
-    predict_chunk(bits.data(), head, chunk, blocks);
+    predict_box(bits.data(), choice, extents, chunk, blocks.grid.block,
+                blocks.words.data() + blocks.grid.points_before(chunk));
+    of_chunks[i].resize(word_classes * token_places);
     const std::uint64_t first = blocks.grid.blocks_before(chunk);
-    class_blocks(blocks, first, first + count_of(WordGrid::parts(chunk.size, blocks.grid.block)),
-                 of_chunks[i]);
+    const std::uint64_t end = first + count_of(WordGrid::parts(chunk.size, blocks.grid.block));
+    for (std::uint64_t block = first; block < end; ++block)
+      blocks.classes[block] = count_block(blocks.words_of(block), of_chunks[i].data());
   });
   WordCounts counts;
   for (const auto& chunk : of_chunks)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/lossless.hpp"
@@ -21,9 +22,26 @@ struct WordBlocks {
   std::uint32_t points_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>(first[block + 1] - first[block]);
   }
+  std::span<const Word> words_of(std::uint64_t block) const {
+    return std::span(words).subspan(first[block], points_of(block));
+  }
   /// The blocks that have tokens.
   std::vector<std::uint64_t> live() const;
 };
+
+/// Returns the class of a block, whose tokens it adds to those counted, [class][token].
+template <class Word, class Count>
+std::uint8_t count_block(std::span<const Word> words, Count* counts) {
+  ClassSum sum;
+  for (const Word word : words) sum.add(magnitude_of_word(word));
+  const std::uint32_t number = sum.class_of_block();
+  const unsigned octave = octave_of_class(number);
+  if (number != 0)
+    for (const Word word : words)
+      ++counts[number * token_places +
+               token_of_word(magnitude_of_word(word), is_negative(word), octave).token];
+  return static_cast<std::uint8_t>(number);
+}
 
 /// How often symbols come: what tables follow from.
 struct WordCounts {

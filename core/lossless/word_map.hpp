@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/base/bit_width.hpp"
 #include "core/base/hd.hpp"
@@ -116,8 +117,7 @@ CUSZI_HD constexpr Word signed_word(Word magnitude, bool negative) {
 /// Shifts the sign in.
 template <class Word>
 CUSZI_HD constexpr Word shifted_right(Word difference, int shift) {
-  const Word sign = is_negative(difference) ? ~Word{0} : Word{0};
-  return ((difference ^ sign) >> shift) ^ sign;
+  return static_cast<Word>(static_cast<std::make_signed_t<Word>>(difference) >> shift);
 }
 
 }  // namespace cuszi

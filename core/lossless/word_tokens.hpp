@@ -105,26 +105,24 @@ struct WordToken {
 template <class Word>
 CUSZI_HD inline WordToken token_of_word(Word magnitude, bool negative, unsigned octave) {
   const bool is_zero = magnitude == 0;
-  const unsigned width = is_zero ? 1 : bit_width_of(magnitude);
+  const unsigned width = bit_width_of(magnitude | 1);
   const unsigned distance = octave - width;
   const std::uint32_t sign = negative ? 1 : 0;
-  const bool is_last = distance >= last_distance;
-  const bool is_fine = distance >= first_fine_distance && distance < first_coarse_distance;
-  const unsigned below = width - 1;
-  const unsigned open = !is_fine ? below : below == 0 ? 0 : below - 1;
+  const bool is_last = sizeof(Word) == 8 && distance >= last_distance;  // others have no such sum
+  const bool is_fine = distance - first_fine_distance < first_coarse_distance - first_fine_distance;
+  const unsigned open = is_fine ? (width < 2 ? 2 : width) - 2 : width - 1;
   const Word kept = is_last ? magnitude : magnitude & ((Word{1} << open) - 1);
   const Word raw = is_fine ? kept : kept << 1 | Word{sign};
   const std::uint32_t raw_bits = is_last ? octave - last_distance + 1 : is_fine ? open : width;
-  const auto half = static_cast<std::uint32_t>(open == below ? 0 : magnitude >> open & 1);
+  const auto leading = static_cast<std::uint32_t>(magnitude >> open);  // of fine ones 1, 2 or 3
+  const std::uint32_t half = leading >> 1 & leading & 1;
   const std::uint32_t fine = first_fine_token + 4 * (distance - first_fine_distance);
-  const std::uint32_t coarse = distance < first_fine_distance
-                                   ? 1 + distance
-                                   : first_coarse_token + distance - first_coarse_distance;
+  const std::uint32_t coarse =
+      distance + (distance < first_fine_distance ? 1 : first_coarse_token - first_coarse_distance);
   const std::uint32_t token = is_last   ? token_places - 1
                               : is_fine ? fine + 2 * half + sign
                                         : coarse;
-  if (is_zero) return {0, 0, 0};
-  return {token, raw_bits, raw};
+  return {is_zero ? 0 : token, is_zero ? 0 : raw_bits, is_zero ? 0 : raw};
 }
 
 }  // namespace cuszi

@@ -58,9 +58,13 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   const MutableBytes bytes = allocate(draft.size() + header.payload_bytes());
   const MutableBytes payload = bytes.subspan(draft.size());
   const auto levels_of = [&](Bytes all) { return cut_levels(header, header.levels.size(), all); };
-  PendingHashes pending;  // of the sections where they are, beside the copy, if possible
-  if (const auto all = in_place(passes)) pending = backend.start_hashes(levels_of(*all));
-  backend.gather(passes, payload);
+  PendingHashes pending;  // of the sections where they are, with the copy or beside it, if possible
+  const auto all = in_place(passes);
+  if (all) pending = backend.start_hashed_copy(levels_of(*all), payload);
+  if (!pending) {
+    if (all) pending = backend.start_hashes(levels_of(*all));
+    backend.gather(passes, payload);
+  }
   const std::vector<Bytes> levels = levels_of(payload);
   if (!pending) pending = backend.start_hashes(levels);
   check_frame(backend, shape, draft, passes);
@@ -546,7 +550,10 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
   }
   const ValueBound bound = bound_in_work(asked, frame, times);
   std::optional<KeptValues> kept;
-  if (is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1) {
+  const bool is_whole = is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1;
+  const bool is_only_kept = is_exact && !is_cast(frame.stored) && !config.predictor.is_reversible();
+  const bool is_on_device = backend.transfer() != nullptr;
+  if (is_whole || (is_only_kept && is_on_device)) {  // there the scan is known, then
     kept = times.measure("pack", [&] { return kept_values(backend, frame); });
     frame.most_bytes = kept->bytes;
   }

@@ -3,6 +3,7 @@
 #include "gpu/coders/coder.cuh"
 #include "gpu/coders/tuning.cuh"
 #include "gpu/field/chunk_index.cuh"
+#include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -46,14 +47,6 @@ struct EncodeTask {
   unsigned long long* tile_states;
   unsigned long long* next_tile;
 };
-
-/// Atomic, in shared memory; skips zeros.
-__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
-  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
-               :
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
-               : "memory");
-}
 
 /// Writes the low `length` (<= 64) bits of `code` to a zeroed bit string; higher bits must be 0.
 __device__ inline void put_bits(std::uint32_t* words, std::uint32_t first_bit, std::uint64_t code,

@@ -13,9 +13,11 @@ namespace cuszi::gpu {
 /// Synchronises.
 std::uint64_t block_hash(DeviceContext& gpu, Bytes bytes);
 
-/// For strings in device memory. Call the result after the next sync().
+/// For strings in device memory. Call the result after the next sync(). Strings that are aligned to
+/// 8 bytes can also be copied, one after the other, to device memory.
 std::function<std::vector<std::uint64_t>()> start_block_hashes(DeviceContext& gpu,
-                                                               std::span<const Bytes> strings);
+                                                               std::span<const Bytes> strings,
+                                                               std::byte* copy = nullptr);
 
 /// For up to 65535 strings.
 std::function<std::vector<std::uint64_t>()> start_many_hashes(DeviceContext& gpu,

@@ -75,10 +75,10 @@ class StripeWords {
   std::uint64_t last_;
 };
 
-/// Accumulates all stripes; loads are one batch ahead.
-template <bool aligned>
+/// Accumulates all stripes; loads are one batch ahead. Calls each(word) for the words of the lane.
+template <bool aligned, class Each>
 __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, unsigned lane,
-                                     unsigned stripes) {
+                                     unsigned stripes, Each each) {
   using Words = StripeWords<aligned>;
   constexpr unsigned few = Words::few;
   Words words(bytes, lane);
@@ -89,11 +89,54 @@ __device__ std::uint64_t add_stripes(std::uint64_t sum, const std::byte* bytes, 
     words.take(input);
     if (done + 2 * few <= stripes) words.load();
 #pragma unroll
-    for (unsigned i = 0; i < few; ++i) sum = round_of(sum, input[i]);
+    for (unsigned i = 0; i < few; ++i) {
+      sum = round_of(sum, input[i]);
+      each(input[i]);
+    }
   }
-  for (; done < stripes; ++done) sum = round_of(sum, words.take_one());
+  for (; done < stripes; ++done) {
+    const std::uint64_t word = words.take_one();
+    sum = round_of(sum, word);
+    each(word);
+  }
   return sum;
 }
+
+/// Copies the words of aligned stripes to any address, where a lane's words end in the next ones.
+class StripeCopy {
+ public:
+  /// `has_before`: bytes before `from` go before `to`.
+  __device__ StripeCopy(const std::byte* from, std::byte* to, unsigned lane, bool has_before)
+      : beyond_(static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % 8)),
+        to_(reinterpret_cast<std::uint64_t*>(to - beyond_) + lane),
+        lane_(lane),
+        group_(0xFU << (threadIdx.x % 32 & ~3U)),
+        leaves_out_(!has_before && lane == 0 && beyond_ != 0) {
+    if (has_before && beyond_ != 0) last_ = *reinterpret_cast<const std::uint64_t*>(from - 8);
+  }
+
+  __device__ void operator()(std::uint64_t word) {
+    std::uint64_t whole = word;
+    if (beyond_ != 0) {
+      const std::uint64_t shown = lane_ + 1 == hash_lanes ? last_ : word;
+      last_ = word;
+      const std::uint64_t before =
+          __shfl_sync(group_, shown, (lane_ + hash_lanes - 1) % hash_lanes, hash_lanes);
+      whole = word << (8 * beyond_) | before >> (64 - 8 * beyond_);
+    }
+    if (!leaves_out_) *to_ = whole;
+    leaves_out_ = false;
+    to_ += hash_lanes;
+  }
+
+ private:
+  int beyond_;  ///< bytes of a word that are in the next one
+  std::uint64_t* to_;
+  unsigned lane_;
+  unsigned group_;
+  bool leaves_out_;         ///< the first word, which is not all of the copy
+  std::uint64_t last_ = 0;  ///< the lane's word before
+};
 
 /// The bytes after the last complete stripe, and the avalanche.
 __device__ inline std::uint64_t finish_hash(std::uint64_t hash, const std::byte* at,
@@ -137,21 +180,48 @@ __device__ inline std::uint64_t xxh64_of(const std::byte* bytes, unsigned length
   const unsigned lane = threadIdx.x % hash_lanes;
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % sizeof(std::uint64_t) == 0;
   const unsigned stripes = length / hash_stripe;
-  const std::uint64_t sum = aligned ? add_stripes<true>(first_sum(lane), bytes, lane, stripes)
-                                    : add_stripes<false>(first_sum(lane), bytes, lane, stripes);
+  const auto none = [](std::uint64_t) {};
+  const std::uint64_t sum = aligned
+                                ? add_stripes<true>(first_sum(lane), bytes, lane, stripes, none)
+                                : add_stripes<false>(first_sum(lane), bytes, lane, stripes, none);
+  return finish_lanes(sum, bytes + stripes * hash_stripe, length);
+}
+
+/// xxh64_of() of an aligned part of a string, which is copied. The part after it copies what ends
+/// in its first word.
+__device__ inline std::uint64_t xxh64_of_copied(const std::byte* bytes, unsigned length,
+                                                std::byte* to, bool is_first, bool is_last) {
+  const unsigned lane = threadIdx.x % hash_lanes;
+  const unsigned stripes = length / hash_stripe;
+  const std::uint64_t sum = add_stripes<true>(first_sum(lane), bytes, lane, stripes,
+                                              StripeCopy(bytes, to, lane, !is_first));
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % 8);
+  const auto copy = [&](int first, int end) {
+    for (int i = first + static_cast<int>(lane); i < end; i += hash_lanes) to[i] = bytes[i];
+  };
+  const int whole = static_cast<int>(stripes * hash_stripe) - beyond;
+  if (is_first) copy(0, min(8 - beyond, static_cast<int>(length)));
+  if (is_last) copy(is_first ? max(whole, 0) : whole, static_cast<int>(length));
   return finish_lanes(sum, bytes + stripes * hash_stripe, length);
 }
 
 /// Hashes blocks, four threads each, in a row of thread blocks. Accesses only words of the string.
-__device__ inline void hash_blocks_of(const std::byte* bytes, std::uint64_t size,
-                                      std::uint64_t* hashes) {
+/// Copies an aligned string to `copy` unless null.
+template <bool copies>
+__device__ void hash_blocks_of(const std::byte* bytes, std::uint64_t size, std::uint64_t* hashes,
+                               std::byte* copy) {
   const std::uint64_t self = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::uint64_t block = self / hash_lanes;
   const bool inside = block * hash_block_bytes < size;
   const std::uint64_t first = inside ? block * hash_block_bytes : 0;
   const std::uint64_t left = inside ? size - first : 0;
   const auto length = static_cast<unsigned>(left < hash_block_bytes ? left : hash_block_bytes);
-  const std::uint64_t hash = xxh64_of(bytes + first, length);
+  std::uint64_t hash = 0;
+  if constexpr (copies)
+    hash = xxh64_of_copied(bytes + first, length, copy + first, first == 0,
+                           inside && left <= hash_block_bytes);
+  else
+    hash = xxh64_of(bytes + first, length);
   if (inside && self % hash_lanes == 0) hashes[block] = hash;
 }
 

@@ -116,27 +116,38 @@ __device__ void count_blocks(const SharedBox<Word>& box, int shift, std::uint32_
   std::uint32_t along[3];
   for (int axis = 0; axis < 3; ++axis)
     along[axis] = (box.size(axis) + block(axis) - 1) / block(axis);
-  for (std::uint32_t i = threadIdx.x / 32; i < along[0] * along[1] * along[2];
-       i += WordsPolicy::warps) {
+  const std::uint32_t blocks = along[0] * along[1] * along[2];
+  for (std::uint32_t first = threadIdx.x / 32 * blocks_of_warp; first < blocks;
+       first += WordsPolicy::warps * blocks_of_warp) {
+    const LanesOfBlock<1> own;
+    const std::uint32_t i = first + own.block;
     const Extents3 at{i / along[2] / along[1] * block(0), i / along[2] % along[1] * block(1),
                       i % along[2] * block(2)};
-    if (!is_counted(at, {box.size(0), box.size(1), box.size(2)}, extents)) continue;
-    Word words[2];
-    bool exists[2];
+    const bool counts_here =
+        i < blocks && is_counted(at, {box.size(0), box.size(1), box.size(2)}, extents);
+    Word words[points_of_lane];
+    bool exists[points_of_lane];
     CUSZI_UNROLL
-    for (unsigned k = 0; k < 2; ++k) {
-      const Point3 inside = point_of_block<rank>(threadIdx.x % 32 + 32 * k);
+    for (unsigned k = 0; k < points_of_lane; ++k) {
+      const Point3 inside = point_of_block<rank>(own.part * points_of_lane + k);
       const auto z = static_cast<std::uint32_t>(at[0]) + inside.z;
       const auto y = static_cast<std::uint32_t>(at[1]) + inside.y;
       const auto x = static_cast<std::uint32_t>(at[2]) + inside.x;
-      exists[k] = z < box.size(0) && y < box.size(1) && x < box.size(2);
+      exists[k] = counts_here && z < box.size(0) && y < box.size(1) && x < box.size(2);
       words[k] = 0;
       if (exists[k]) words[k] = shifted_right(box[(z * box.size(1) + y) * box.size(2) + x], shift);
     }
-    summarise_block(words, exists, [&](std::uint32_t number, std::uint32_t token) {
-      const std::uint32_t place = number * token_places + token;
+    const std::uint32_t number = class_of_lanes(words, own);
+    if (number == 0) continue;
+    CUSZI_UNROLL
+    for (unsigned k = 0; k < points_of_lane; ++k) {
+      if (!exists[k]) continue;
+      const std::uint32_t place =
+          number * token_places +
+          token_of_word(magnitude_of_word(words[k]), is_negative(words[k]), octave_of_class(number))
+              .token;
       atomicAdd(&counts[place / 2], 1U << place % 2 * 16);
-    });
+    }
   }
 }
 

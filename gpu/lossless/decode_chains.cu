@@ -104,7 +104,7 @@ struct SharedWindow {
 
 template <class Word>
 struct TokensTask {
-  DeviceBlocks<Word> blocks;
+  WordsOfBlocks<Word> blocks;
   SegmentsOf tokens;
   SegmentsOf raw;
   std::uint32_t live;
@@ -345,7 +345,7 @@ SegmentsOf segments_of(DeviceContext& gpu, Bytes section, const std::uint32_t* s
 
 template <class Word>
 void start_classes(DeviceContext& gpu, const SegmentsOf& segments, const WordSlots& slots,
-                   std::uint32_t count, const DeviceBlocks<Word>& blocks) {
+                   std::uint32_t count, const WordsOfBlocks<Word>& blocks) {
   ClassesTask task{};
   task.segments = segments;
   task.symbols = slots.class_symbols;
@@ -358,7 +358,7 @@ void start_classes(DeviceContext& gpu, const SegmentsOf& segments, const WordSlo
   check_launch("decode_class_segments");
   launch_items(gpu, "mark_live_words", count, mark_live_words, blocks.classes, count,
                blocks.is_live);
-  list_live_words(gpu, blocks, count);
+  list_live_blocks(gpu, blocks, count);
 }
 
 template <class Word>
@@ -384,7 +384,7 @@ void start_tokens(DeviceContext& gpu, TokensTask<Word> task, std::uint32_t count
 template <class Word>
 void decode_words(DeviceContext& gpu, const WordSections<Bytes>& sections,
                   const WordHead<Word>& head, std::uint32_t count,
-                  const DeviceBlocks<Word>& blocks) {
+                  const WordsOfBlocks<Word>& blocks) {
   const auto of_classes =
       static_cast<std::uint32_t>(ceil_div(std::uint64_t{count}, most_lanes * blocks_of_class_lane));
   const std::uint64_t entries = sections.index.size() / 4;
@@ -417,9 +417,9 @@ void decode_words(DeviceContext& gpu, const WordSections<Bytes>& sections,
 
 template void decode_words(DeviceContext&, const WordSections<Bytes>&,
                            const WordHead<std::uint32_t>&, std::uint32_t,
-                           const DeviceBlocks<std::uint32_t>&);
+                           const WordsOfBlocks<std::uint32_t>&);
 template void decode_words(DeviceContext&, const WordSections<Bytes>&,
                            const WordHead<std::uint64_t>&, std::uint32_t,
-                           const DeviceBlocks<std::uint64_t>&);
+                           const WordsOfBlocks<std::uint64_t>&);
 
 }  // namespace cuszi::gpu

@@ -10,12 +10,11 @@ static_assert(blocks_of_class_lane % class_batch == 0);
 constexpr std::uint64_t class_segment_words = most_lanes * blocks_of_class_lane;
 constexpr std::uint64_t spare_words = 64;  ///< of a segment
 
-template <class Word>
 struct ChainsTask {
-  DeviceBlocks<Word> blocks;
+  TokenBlocks blocks;
   WordsToCode all;
   const std::uint64_t* raw_at;  ///< bytes before those of a segment of tokens
-  std::uint64_t* raw;           ///< 0 before
+  std::uint32_t* raw;           ///< by words of 32 bits
   std::uint16_t* class_words;
   std::uint16_t* token_words;
   std::uint32_t class_segments;
@@ -27,9 +26,8 @@ struct ChainsTask {
   __device__ std::uint32_t segment_blocks() const { return 32 * all.blocks_of_lane; }
 };
 
-template <class Word>
-__device__ void finish_segment(const ChainsTask<Word>& task, std::uint32_t number,
-                               std::uint32_t state, const LaneWords& words) {
+__device__ void finish_segment(const ChainsTask& task, std::uint32_t number, std::uint32_t state,
+                               const LaneWords& words) {
   const unsigned lane = threadIdx.x % 32;
   task.states[number * 32 + lane] = state;
   if (lane != 0) return;
@@ -37,132 +35,63 @@ __device__ void finish_segment(const ChainsTask<Word>& task, std::uint32_t numbe
   task.sizes[number] = words.bytes();
 }
 
-/// The raw bits of a block, from the last to the first. Others write to its first and last word,
-/// too.
-class RawBitsBackwards {
- public:
-  __device__ RawBitsBackwards(std::uint64_t* words, BitCount begin, BitCount end)
-      : words_(words + begin / 64), at_(static_cast<std::uint32_t>(begin % 64 + (end - begin))) {
-    current_ = at_ / 64;
-    last_ = current_;
-  }
-
-  /// `value` is below 2^bits; up to 64 bits.
-  __device__ void put(std::uint64_t value, std::uint32_t bits) {
-    at_ -= bits;
-    const std::uint32_t shift = at_ % 64;
-    if (at_ / 64 != current_) {
-      if (shift != 0) pending_ |= value >> (64 - shift);
-      flush();
-      pending_ = 0;
-      current_ = at_ / 64;
-    }
-    pending_ |= value << shift;
-  }
-  __device__ void flush() {
-    if (current_ == 0 || current_ == last_)
-      atomicOr(reinterpret_cast<unsigned long long*>(words_ + current_), pending_);
-    else
-      words_[current_] = pending_;
-  }
-
- private:
-  std::uint64_t* words_;
-  std::uint32_t at_;
-  std::uint32_t current_;
-  std::uint32_t last_;
-  std::uint64_t pending_ = 0;
-};
-
-/// Words of a block that are loaded at once.
-template <class Word>
-struct WordBatch {
-  static constexpr int count = 32 / sizeof(Word);
-
-  uint4 parts[2];
-
-  __device__ WordBatch(const Word* from) {
-    const auto* const aligned = reinterpret_cast<const uint4*>(from);
-    parts[0] = __ldg(aligned);
-    parts[1] = __ldg(aligned + 1);
-  }
-  __device__ Word operator[](int i) const {
-    const std::uint32_t words[] = {parts[0].x, parts[0].y, parts[0].z, parts[0].w,
-                                   parts[1].x, parts[1].y, parts[1].z, parts[1].w};
-    if constexpr (sizeof(Word) == 4)
-      return words[i];
-    else
-      return words[2 * i] | std::uint64_t{words[2 * i + 1]} << 32;
-  }
-};
-
 /// A warp a segment of tokens.
-template <class Word>
 __global__ void __launch_bounds__(WordsPolicy::threads)
-    encode_tokens(const __grid_constant__ ChainsTask<Word> task) {
-  using Batch = WordBatch<Word>;
-  __shared__ PackedSymbolShare shares[word_classes][token_places + 1];
-  for (unsigned i = threadIdx.x; i < word_classes * token_places; i += WordsPolicy::threads)
-    shares[i / token_places][i % token_places] = task.all.tokens[i];
+    encode_token_segments(const __grid_constant__ ChainsTask task) {
+  __shared__ PackedSymbolShare shares[word_classes][token_places + 1];  // that of no point behind
+  for (unsigned i = threadIdx.x; i < word_classes * (token_places + 1); i += WordsPolicy::threads) {
+    const unsigned number = i / (token_places + 1);
+    const unsigned token = i % (token_places + 1);
+    shares[number][token] = token == absent_token ? PackedSymbolShare{}
+                                                  : task.all.tokens[number * token_places + token];
+  }
   __syncthreads();
   const std::uint32_t segment = blockIdx.x * WordsPolicy::warps + threadIdx.x / 32;
   if (segment >= task.token_segments) return;
-  const DeviceBlocks<Word>& blocks = task.blocks;
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t first = segment * task.segment_blocks();
   const std::uint32_t count = min(task.segment_blocks(), task.all.live - first);
   const std::uint32_t rounds = (count + 31) / 32;
   const std::uint32_t of_lane = lane < count ? (count - lane + 31) / 32 : 0;
-  const std::uint32_t* const numbers = blocks.live + first + lane;
-  const std::uint32_t first_block = blocks.live[first];
-  const BitCount raw_begin = 8 * task.raw_at[segment] - blocks.raw_before[first_block];
+  const std::uint32_t* const numbers = task.blocks.live + first + lane;
   WordsOfLanes words(task.token_words + std::uint64_t{first} * word_block + segment * spare_words +
                      (count * word_block + spare_words));
   std::uint32_t state = lane_start;
+  constexpr int tokens_at_once = sizeof(uint4);
+  constexpr int last_batch = static_cast<int>(word_block) / tokens_at_once - 1;
   const auto block_of = [&](std::uint32_t round) {
-    return round < of_lane ? numbers[round * 32] : first_block;
+    return round < of_lane ? numbers[round * 32] : task.blocks.live[first];
   };
   const auto load = [&](std::uint32_t block, int batch) {
-    return Batch(blocks.words + std::uint64_t{block} * word_block + batch * Batch::count);
+    return __ldg(
+        reinterpret_cast<const uint4*>(task.blocks.tokens + std::uint64_t{block} * word_block) +
+        batch);
   };
-  constexpr int last_batch = static_cast<int>(word_block) / Batch::count - 1;
   std::uint32_t block = block_of(rounds - 1);
-  Batch next = load(block, last_batch);
+  uint4 next = load(block, last_batch);
   CUSZI_NO_UNROLL
   for (std::uint32_t round = rounds; round-- > 0;) {
-    const std::uint32_t points = round < of_lane ? blocks.points[block] : 0;
-    const std::uint32_t number = blocks.classes[block];
-    const unsigned octave = octave_of_class(number);
-    const PackedSymbolShare* const own = shares[number];
-    RawBitsBackwards raw(task.raw, raw_begin + blocks.raw_before[block],
-                         raw_begin + blocks.raw_before[block + 1]);
-    const std::uint32_t before = round > 0 ? block_of(round - 1) : first_block;
+    const bool exists = round < of_lane;
+    const PackedSymbolShare* const own = shares[task.blocks.classes[block]];
+    const std::uint32_t before = block_of(round > 0 ? round - 1 : 0);
     CUSZI_NO_UNROLL
     for (int batch = last_batch; batch >= 0; --batch) {
-      const Batch now = next;
+      const std::uint32_t four[] = {next.x, next.y, next.z, next.w};
       next = batch > 0 ? load(block, batch - 1) : load(before, last_batch);
+      PackedSymbolShare batch_shares[tokens_at_once];
       CUSZI_UNROLL
-      for (int i = Batch::count; i-- > 0;) {
-        PackedSymbolShare share;
-        if (static_cast<unsigned>(batch * Batch::count + i) < points) {
-          const Word word = now[i];
-          const WordToken token = token_of_word(magnitude_of_word(word), is_negative(word), octave);
-          raw.put(token.raw, token.raw_bits);
-          share = own[token.token];
-        }
-        words.put(share, state);
-      }
+      for (int i = 0; i < tokens_at_once; ++i)
+        batch_shares[i] = own[exists ? four[i / 4] >> (i % 4 * 8) & 0xFFU : absent_token];
+      CUSZI_UNROLL
+      for (int i = tokens_at_once; i-- > 0;) words.put(batch_shares[i], state);
     }
-    if (points != 0) raw.flush();
     block = before;
   }
   finish_segment(task, task.class_segments + segment, state, words.segment(min(count, 32U)));
 }
 
 /// A warp a segment of classes.
-template <class Word>
-__global__ void __launch_bounds__(32)
-    encode_classes(const __grid_constant__ ChainsTask<Word> task) {
+__global__ void __launch_bounds__(32) encode_classes(const __grid_constant__ ChainsTask task) {
   const std::uint32_t segment = blockIdx.x;
   const unsigned lane = threadIdx.x;
   constexpr auto run = static_cast<std::uint32_t>(blocks_of_class_lane);
@@ -196,9 +125,8 @@ __global__ void __launch_bounds__(32)
 }
 
 /// A thread a segment of tokens: the bytes of its raw bits.
-template <class Word>
 __global__ void __launch_bounds__(ItemPolicy::threads)
-    size_raw_bits(const __grid_constant__ ChainsTask<Word> task) {
+    size_raw_bits(const __grid_constant__ ChainsTask task) {
   const std::uint64_t segment = ItemPolicy::first();
   if (segment >= task.token_segments) return;
   const std::uint64_t first = segment * task.segment_blocks();
@@ -207,6 +135,36 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
                         task.blocks.raw_before[task.blocks.live[first]];
   task.sizes[task.class_segments + task.token_segments + segment] =
       static_cast<std::uint32_t>(raw_bytes_of(bits));
+}
+
+constexpr unsigned raw_lanes = 8;  ///< of a block
+
+/// Eight lanes a block that has tokens: its raw bits, to those of its segment, which are 0 before.
+/// Blocks share their first and last words with others.
+__global__ void __launch_bounds__(ItemPolicy::threads)
+    place_raw_bits(const __grid_constant__ ChainsTask task) {
+  const TokenBlocks& blocks = task.blocks;
+  const std::uint64_t number = ItemPolicy::first() / raw_lanes;
+  if (number >= task.all.live) return;
+  const std::uint32_t segment = static_cast<std::uint32_t>(number) / task.segment_blocks();
+  const std::uint32_t block = blocks.live[number];
+  const std::uint32_t first_block = blocks.live[segment * task.segment_blocks()];
+  const BitCount begin =
+      8 * task.raw_at[segment] + (blocks.raw_before[block] - blocks.raw_before[first_block]);
+  const auto open = static_cast<std::uint32_t>(begin % 32);
+  const std::uint32_t bits = blocks.raw_bits[block];
+  const std::uint32_t words = (bits + 31) / 32;
+  const std::uint32_t* const from = blocks.raw + std::uint64_t{block} * blocks.raw_words;
+  std::uint32_t* const to = task.raw + begin / 32;
+  for (std::uint32_t i = threadIdx.x % raw_lanes; 32 * i < open + bits; i += raw_lanes) {
+    const std::uint32_t low = i > 0 ? from[i - 1] : 0;
+    const std::uint32_t word = __funnelshift_l(low, i < words ? from[i] : 0, open);
+    const bool is_shared = 32 * i < open || 32 * (i + 1) > open + bits;
+    if (!is_shared)
+      to[i] = word;
+    else if (word != 0)
+      atomicOr(to + i, word);
+  }
 }
 
 /// A thread block a segment.
@@ -223,10 +181,9 @@ Bytes bytes_at(const void* begin, ByteCount size) {
 
 }  // namespace
 
-template <class Word>
-WordSections<Bytes> encode_words(DeviceContext& gpu, const DeviceBlocks<Word>& blocks,
-                                 const WordsToCode& all) {
-  ChainsTask<Word> task{};
+WordSections<Bytes> encode_tokens(DeviceContext& gpu, const TokenBlocks& blocks,
+                                  const WordsToCode& all) {
+  ChainsTask task{};
   task.blocks = blocks;
   task.all = all;
   task.class_segments = grid_of(ceil_div(all.blocks, class_segment_words));
@@ -236,7 +193,6 @@ WordSections<Bytes> encode_words(DeviceContext& gpu, const DeviceBlocks<Word>& b
   auto* const raw_at = gpu.take<std::uint64_t>(std::uint64_t{task.token_segments} + 1);
   auto* const offsets = gpu.take<std::uint64_t>(std::uint64_t{segments} + 1);
   task.raw_at = raw_at;
-  task.raw = gpu.take_zeroed<std::uint64_t>(ceil_div(raw_capacity, 8U));
   task.class_words = gpu.take<std::uint16_t>(task.class_segments * class_segment_words + 2);
   task.token_words = gpu.take<std::uint16_t>(std::uint64_t{all.live} * word_block +
                                              task.token_segments * spare_words + 2);
@@ -244,15 +200,18 @@ WordSections<Bytes> encode_words(DeviceContext& gpu, const DeviceBlocks<Word>& b
   task.words = gpu.take<LaneWords>(segments);
   task.sizes = gpu.take<std::uint32_t>(std::uint64_t{segments} + task.token_segments);
   gpu.streams().fork([&] {
-    encode_classes<Word><<<task.class_segments, 32, 0, gpu.stream()>>>(task);
+    encode_classes<<<task.class_segments, 32, 0, gpu.stream()>>>(task);
     check_launch("encode_classes");
+    if (task.token_segments == 0) return;
+    task.raw = gpu.take_zeroed<std::uint32_t>(ceil_div(raw_capacity, 4U));
+    launch_items(gpu, "size_raw_bits", task.token_segments, size_raw_bits, task);
+    exclusive_sums(gpu, task.sizes + segments, task.token_segments, raw_at);
+    launch_items(gpu, "place_raw_bits", std::uint64_t{all.live} * raw_lanes, place_raw_bits, task);
   });
   if (task.token_segments != 0) {
-    launch_items(gpu, "size_raw_bits", task.token_segments, size_raw_bits<Word>, task);
-    exclusive_sums(gpu, task.sizes + segments, task.token_segments, raw_at);
-    encode_tokens<Word><<<blocks_for(task.token_segments, WordsPolicy::warps), WordsPolicy::threads,
-                          0, gpu.stream()>>>(task);
-    check_launch("encode_tokens");
+    encode_token_segments<<<blocks_for(task.token_segments, WordsPolicy::warps),
+                            WordsPolicy::threads, 0, gpu.stream()>>>(task);
+    check_launch("encode_token_segments");
   }
   gpu.streams().join();
   exclusive_sums(gpu, task.sizes, segments, offsets);
@@ -272,10 +231,5 @@ WordSections<Bytes> encode_words(DeviceContext& gpu, const DeviceBlocks<Word>& b
   sections.raw = bytes_at(task.raw, raw_end == nullptr ? 0 : *raw_end);
   return sections;
 }
-
-template WordSections<Bytes> encode_words(DeviceContext&, const DeviceBlocks<std::uint32_t>&,
-                                          const WordsToCode&);
-template WordSections<Bytes> encode_words(DeviceContext&, const DeviceBlocks<std::uint64_t>&,
-                                          const WordsToCode&);
 
 }  // namespace cuszi::gpu

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "core/base/cost.hpp"
 #include "core/coders/symbol_lanes.hpp"
 #include "gpu/field/ranked_bits.cuh"
@@ -19,21 +21,28 @@ __global__ void narrow(const std::uint32_t* words, std::uint64_t points, T* valu
   if (i < points) values[i] = narrowed<T>(words[i]);
 }
 
+/// The value of bits of a floating-point number.
+double value_of(std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
+double value_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
+
 template <class Word>
-PredictedValues encode(DeviceContext& gpu, const Word* bits, const Extents3& extents,
-                       std::uint64_t integer_step) {
+PredictedFrame encode(DeviceContext& gpu, const Word* bits, const Extents3& extents,
+                      std::uint64_t integer_step) {
   const WordChoice<Word> choice = choose_words(gpu, bits, extents, integer_step);
   const WordGrid cut = WordGrid::of(extents);
   const DeviceGrid grid = take_grid(gpu, cut);
-  const DeviceBlocks<Word> blocks = take_blocks<Word>(gpu, grid.blocks);
+  const TokenBlocks blocks = TokenBlocks::take<Word>(gpu, grid.blocks);
   auto* const counts = gpu.take_zeroed<DeviceCounts>(1);
-  predict_words(gpu, bits, choice, grid, blocks, counts);
+  const BitExtremes<Word> none;
+  auto* const extremes = upload(gpu, &none, 1);
+  predict_words(gpu, bits, choice, grid, blocks, counts, extremes);
   gpu.streams().fork([&] {
-    list_live_words(gpu, blocks, grid.blocks);
+    list_live_blocks(gpu, blocks, grid.blocks);
     exclusive_sums(gpu, blocks.raw_bits, grid.blocks, blocks.raw_before);
   });
   const PendingTables tables = start_tables(gpu, counts);
   gpu.streams().join();
+  const BitExtremes<Word>& seen = *download(gpu, extremes, 1);
   const std::uint64_t& live = *download(gpu, blocks.live_before + grid.blocks, 1);
   const std::uint64_t& raw_bits = *download(gpu, blocks.raw_before + grid.blocks, 1);
   gpu.sync();
@@ -41,13 +50,14 @@ PredictedValues encode(DeviceContext& gpu, const Word* bits, const Extents3& ext
   for (std::uint32_t i = 0; i < word_classes; ++i) cost += tables.token_costs[i];
   WordHead<Word> head{choice.map, choice.orders, cut.chunk, 0, *tables.tables};
   head.blocks_of_lane = choose_blocks_of_token_lane(live, (cost >> cost_bits) + raw_bits);
-  PredictedValues coded;
-  coded.sections = encode_words(gpu, blocks,
-                                {tables.tokens, tables.classes, grid.blocks,
-                                 static_cast<std::uint32_t>(live), head.blocks_of_lane, raw_bits});
+  PredictedFrame coded{{}, value_of(seen.min()), value_of(seen.max())};
+  coded.words.sections =
+      encode_tokens(gpu, blocks,
+                    {tables.tokens, tables.classes, grid.blocks, static_cast<std::uint32_t>(live),
+                     head.blocks_of_lane, raw_bits});
   const auto owner = std::make_shared<std::vector<std::byte>>(head.write());
-  coded.sections.head = *owner;
-  coded.owner = owner;
+  coded.words.sections.head = *owner;
+  coded.words.owner = owner;
   return coded;
 }
 
@@ -60,7 +70,7 @@ void decode(DeviceContext& gpu, const WordSections<Bytes>& sections, const Exten
   const auto head = WordHead<Word>::read(host, extents);
   const DeviceGrid grid =
       take_grid(gpu, {extents, head.chunk, WordGrid::block_of_rank(rank_of(extents))});
-  const DeviceBlocks<Word> blocks = take_blocks<Word>(gpu, grid.blocks);
+  const auto blocks = WordsOfBlocks<Word>::take(gpu, grid.blocks);
   count_points(gpu, grid, blocks.points);
   decode_words(gpu, sections, head, grid.blocks, blocks);
   restore_words(gpu, head, grid, blocks, bits);
@@ -81,8 +91,8 @@ bool is_aligned(const std::byte* values, ByteCount size) {
 
 }  // namespace
 
-PredictedValues encode_predicted(DeviceContext& gpu, Bytes values, const FrameShape& shape,
-                                 std::uint64_t step) {
+PredictedFrame encode_predicted(DeviceContext& gpu, Bytes values, const FrameShape& shape,
+                                std::uint64_t step) {
   const std::uint64_t integer_step = is_integer(shape.dtype) ? step : 0;
   const std::uint64_t points = shape.points();
   const auto encode_from = [&](const auto* bits) {

@@ -351,7 +351,7 @@ void count_points(DeviceContext& gpu, const DeviceGrid& grid, std::uint8_t* poin
 
 template <class Word>
 void restore_words(DeviceContext& gpu, const WordHead<Word>& head, const DeviceGrid& grid,
-                   const DeviceBlocks<Word>& blocks, Word* bits) {
+                   const WordsOfBlocks<Word>& blocks, Word* bits) {
   const bool sums_y = grid.rank > 1 && head.orders[1] != 0;
   const bool sums_z = grid.rank > 2 && head.orders[0] != 0;
   RowsTask<Word> task{};
@@ -385,8 +385,8 @@ void restore_words(DeviceContext& gpu, const WordHead<Word>& head, const DeviceG
 }
 
 template void restore_words(DeviceContext&, const WordHead<std::uint32_t>&, const DeviceGrid&,
-                            const DeviceBlocks<std::uint32_t>&, std::uint32_t*);
+                            const WordsOfBlocks<std::uint32_t>&, std::uint32_t*);
 template void restore_words(DeviceContext&, const WordHead<std::uint64_t>&, const DeviceGrid&,
-                            const DeviceBlocks<std::uint64_t>&, std::uint64_t*);
+                            const WordsOfBlocks<std::uint64_t>&, std::uint64_t*);
 
 }  // namespace cuszi::gpu

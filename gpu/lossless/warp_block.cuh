@@ -20,42 +20,59 @@ __device__ inline Point3 point_of_block(unsigned i) {
   return {i / 16, i / 4 % 4, i % 4};
 }
 
-/// The sum of two numbers of each lane, in all of them.
-__device__ inline std::uint64_t warp_sum(std::uint32_t one, std::uint32_t other) {
-  const std::uint32_t low = __reduce_add_sync(~0U, (one & 0xFFFFU) + (other & 0xFFFFU));
-  const std::uint32_t high = __reduce_add_sync(~0U, (one >> 16) + (other >> 16));
-  return low + (std::uint64_t{high} << 16);
-}
+/// Four lanes have a block, each 16 successive points.
+inline constexpr unsigned lanes_of_block = 4;
+inline constexpr unsigned points_of_lane = word_block / lanes_of_block;
+inline constexpr unsigned blocks_of_warp = 32 / lanes_of_block;
 
-struct BlockSummary {
-  std::uint32_t number;  ///< class
-  std::uint32_t raw_bits;
-};
+/// Which part of which block a lane has; lanes of a block are `distance` apart.
+template <unsigned distance>
+struct LanesOfBlock {
+  static constexpr unsigned step = distance;
 
-/// The class and the raw bits of a block of which each lane has two words, 0 where there is none.
-/// Calls count(class, token) for its points.
-template <class Word, class Count>
-__device__ inline BlockSummary summarise_block(const Word (&words)[2], const bool (&exists)[2],
-                                               const Count& count) {
-  const Word magnitudes[2] = {magnitude_of_word(words[0]), magnitude_of_word(words[1])};
-  ClassSum sum;
-  sum.add(warp_sum(static_cast<std::uint32_t>(magnitudes[0]),
-                   static_cast<std::uint32_t>(magnitudes[1])));
-  if constexpr (sizeof(Word) == 8)
-    sum.add_high(warp_sum(static_cast<std::uint32_t>(magnitudes[0] >> 32),
-                          static_cast<std::uint32_t>(magnitudes[1] >> 32)));
-  const std::uint32_t number = sum.class_of_block();
-  if (number == 0) return {0, 0};
-  std::uint32_t raw_bits = 0;
-  CUSZI_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    if (!exists[i]) continue;
-    const WordToken token =
-        token_of_word(magnitudes[i], is_negative(words[i]), octave_of_class(number));
-    raw_bits += token.raw_bits;
-    count(number, token.token);
+  unsigned block = distance == 1 ? threadIdx.x % 32 / lanes_of_block : threadIdx.x % distance;
+  unsigned part = threadIdx.x % 32 / distance % lanes_of_block;
+
+  struct Scan {
+    std::uint32_t before;
+    std::uint32_t all;
+  };
+  /// Sums over the parts of a block.
+  __device__ Scan scan(std::uint32_t own) const {
+    std::uint32_t end = own;
+    CUSZI_UNROLL
+    for (unsigned i = 1; i < lanes_of_block; i *= 2) {
+      const std::uint32_t before = __shfl_up_sync(~0U, end, i * step);
+      if (part >= i) end += before;
+    }
+    const unsigned last = threadIdx.x % 32 + (lanes_of_block - 1 - part) * step;
+    return {end - own, __shfl_sync(~0U, end, static_cast<int>(last))};
   }
-  return {number, __reduce_add_sync(~0U, raw_bits)};
+  __device__ std::uint64_t sum(std::uint64_t own) const {
+    CUSZI_UNROLL
+    for (unsigned i = 1; i < lanes_of_block; i *= 2) own += __shfl_xor_sync(~0U, own, i * step);
+    return own;
+  }
+};
+static_assert(lanes_of_block * 8 == 32);
+
+/// The class of a block, in all of its lanes, from their words, which are 0 where there is no
+/// point.
+template <class Word, class Lanes>
+__device__ inline std::uint32_t class_of_lanes(const Word (&words)[points_of_lane],
+                                               const Lanes& lanes) {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  CUSZI_UNROLL
+  for (const Word word : words) {
+    const Word magnitude = magnitude_of_word(word);
+    low += static_cast<std::uint32_t>(magnitude);
+    if constexpr (sizeof(Word) == 8) high += magnitude >> 32;
+  }
+  ClassSum sum;
+  sum.add(lanes.sum(low));
+  if constexpr (sizeof(Word) == 8) sum.add_high(lanes.sum(high));
+  return sum.class_of_block();
 }
 
 }  // namespace cuszi::gpu

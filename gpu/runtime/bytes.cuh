@@ -52,6 +52,14 @@ __device__ inline unsigned shared_address(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
+/// Atomic, in shared memory; skips zeros.
+__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
+  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
+               :
+               : "r"(shared_address(word)), "r"(bits)
+               : "memory");
+}
+
 /// cp.async of 4 or 8 aligned bytes from global to shared memory.
 template <ByteCount size>
 __device__ inline void copy_async(unsigned shared, const void* global) {

@@ -331,12 +331,7 @@ class GpuEncodeSession final : public EncodeSession {
     const auto* const own = reinterpret_cast<const std::byte*>(original_);
     auto coded = gpu::encode_words(gpu_, stored, are_own ? own : bring(gpu_, values).data());
     if (!coded) return std::nullopt;
-    const bool has_range = are_own && std::isfinite(coded->min) && std::isfinite(coded->max);
-    if (!is_scanned_ && has_range && !rules_.any()) {
-      scan_.min = coded->min + 0.0;  // see scan_frame()
-      scan_.max = coded->max + 0.0;
-      is_scanned_ = true;
-    }
+    if (are_own) learn_range(coded->min, coded->max);
     return coded->pass;
   }
   PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
@@ -344,12 +339,21 @@ class GpuEncodeSession final : public EncodeSession {
     const Bytes there = values.data() == given_
                             ? std::as_bytes(std::span(original_, shape_.points()))
                             : bring(gpu_, values);
-    return encode_predicted(gpu_, there, stored, step);
+    PredictedFrame coded = encode_predicted(gpu_, there, stored, step);
+    if (stored.dtype == shape_.dtype && values.data() == given_) learn_range(coded.min, coded.max);
+    return std::move(coded.words);
   }
 
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
+  /// Of all values, which saves a scan if they are finite and none are left out.
+  void learn_range(double min, double max) {
+    if (is_scanned_ || rules_.any() || !std::isfinite(min) || !std::isfinite(max)) return;
+    scan_.min = min + 0.0;  // see scan_frame()
+    scan_.max = max + 0.0;
+    is_scanned_ = true;
+  }
   /// Also samples, if the predictor needs it.
   void look_at_all() {
     sample_.reset();

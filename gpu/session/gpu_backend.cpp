@@ -78,11 +78,19 @@ class GpuBackend final : public Backend {
     if (are_on_host(strings)) return {};
     PendingHashes hashes;
     gpu_.streams().fork([&] { hashes = start_block_hashes(gpu_, strings); });
-    return [this, hashes] {
-      use_device();
-      gpu_.streams().sync_all();
-      return hashes();
+    return after_sync(hashes);
+  }
+
+  PendingHashes start_hashed_copy(std::span<const Bytes> strings, MutableBytes out) override {
+    use_device();
+    const auto is_aligned = [](Bytes string) {
+      return reinterpret_cast<std::uintptr_t>(string.data()) % sizeof(std::uint64_t) == 0 &&
+             is_on_device(string.data());
     };
+    if (out.empty() || !is_on_device(out.data()) ||
+        !std::all_of(strings.begin(), strings.end(), is_aligned))
+      return {};
+    return after_sync(start_block_hashes(gpu_, strings, out.data()));
   }
 
   void copy(Bytes from, MutableBytes to) override {
@@ -130,6 +138,14 @@ class GpuBackend final : public Backend {
   static bool are_on_host(std::span<const Bytes> strings) {
     return std::all_of(strings.begin(), strings.end(),
                        [](Bytes string) { return string.empty() || !is_on_device(string.data()); });
+  }
+
+  PendingHashes after_sync(PendingHashes hashes) {
+    return [this, hashes = std::move(hashes)] {
+      use_device();
+      gpu_.streams().sync_all();
+      return hashes();
+    };
   }
 
   /// Copies from and to page-locked memory need no second one.

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "gpu/runtime/bytes.cuh"
+
 namespace cuszi::gpu {
 
 /// Byte selectors that compact nonzero bytes of eight; above, the bits of the first four's and of
@@ -34,14 +36,6 @@ struct Gathers {
   }
 };
 __device__ constexpr Gathers gathers = Gathers::all();
-
-/// Atomic, in shared memory; skips zeros.
-__device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
-  asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any red.shared.or.b32 [%0], %1;}"
-               :
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(word))), "r"(bits)
-               : "memory");
-}
 
 /// Initially zero, so that lanes can share words.
 class ByteSink {
