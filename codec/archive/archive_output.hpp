@@ -79,7 +79,7 @@ class ArchiveOutput {
   std::mutex mutex_;               ///< guards places_
   std::vector<ByteCount> places_;  ///< of frames
   std::vector<Pair> buffers_;      ///< one per track
-  Background writing_;
+  BackgroundThread writing_;
 };
 
 }  // namespace cuszi

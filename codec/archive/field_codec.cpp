@@ -436,7 +436,7 @@ class FrameRestorer {
   bool axes_chosen_ = false;
   const AmendedPoints* amended_ = nullptr;  ///< null if not amended
   FieldSummary summary_;
-  Background writing_;
+  BackgroundThread writing_;
 };
 
 /// Nullopt for a plain archive.

@@ -63,7 +63,7 @@ class FieldSource {
     Buffer buffer;
     std::optional<std::uint64_t> frame;
     std::size_t got = 0;
-    Background reading;
+    BackgroundThread reading;
   };
 
   Bytes usable(Bytes all, std::uint64_t i) const;

@@ -53,7 +53,7 @@ class FramePrefetcher {
   MutableBytes values_;                          ///< of fetched_
   std::unique_ptr<Transfer, ReleaseKept> kept_;  ///< of frames that stay
   std::vector<MutableBytes> kept_places_;        ///< empty before the first use
-  Background fetching_;
+  BackgroundThread fetching_;
 };
 
 }  // namespace cuszi

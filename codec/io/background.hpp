@@ -13,7 +13,7 @@ namespace cuszi {
 
 /// Runs one task at a time in its own thread, or in the caller's if out of threads. The destructor
 /// waits; tasks must not use members destroyed earlier.
-class Background {
+class BackgroundThread {
  public:
   /// Throws the previous task's exception.
   template <class Work>
