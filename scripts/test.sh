@@ -16,8 +16,8 @@ scripts and of the documents, and builds their site.
   --tidy        also run clang-tidy
 
 The fuzzers run for 40 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
-again on what has passed before. Where no GPU is, the preset ci takes the place of default: CUDA
-code is compiled, but not optimised.
+again on what has passed before. Where no GPU is, the preset ci takes the place of default: device
+code is checked, but not generated.
 USAGE
 }
 
@@ -36,7 +36,7 @@ done
 
 jobs=$(nproc)
 preset=default
-if [[ ! -e /dev/nvidiactl ]]; then  # without a GPU, kernels are only compiled
+if [[ ! -e /dev/nvidiactl ]]; then  # without a GPU, kernels are only checked
     preset=ci
     export CUDAARCHS=${CUDAARCHS:-80-virtual}
 fi

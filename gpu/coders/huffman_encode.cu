@@ -112,7 +112,7 @@ __device__ void store_bits(const std::uint32_t* words, std::uint32_t in_front, B
   }
 }
 
-extern __shared__ __align__(16) std::uint32_t shared_memory[];
+extern __shared__ __align__(16) std::uint32_t encode_memory[];
 
 /// One tile per thread block. A warp's symbols are consecutive; a thread has every 32nd pack.
 template <bool SharedUnits, int merge>
@@ -126,17 +126,17 @@ class TileEncoder {
  public:
   __device__ TileEncoder(const EncodeTask& task, unsigned tile)
       : task_(task),
-        words_(shared_memory),
-        short_units_(SharedUnits ? shared_memory + task.tile_words : task.short_units),
+        words_(encode_memory),
+        short_units_(SharedUnits ? encode_memory + task.tile_words : task.short_units),
         first_(std::uint64_t{tile} * tile_symbols<merge> + threadIdx.x / 32 * warp_symbols<merge> +
                threadIdx.x % 32 * pack_symbols) {}
 
   static __device__ void prepare(const EncodeTask& task) {
-    auto* const quads = reinterpret_cast<uint4*>(shared_memory);
+    auto* const quads = reinterpret_cast<uint4*>(encode_memory);
     for (std::uint32_t i = threadIdx.x; i < task.tile_words / 4; i += HuffmanEncodePolicy::threads)
       quads[i] = make_uint4(0, 0, 0, 0);
     if constexpr (SharedUnits) {
-      std::uint32_t* const units = shared_memory + task.tile_words;
+      std::uint32_t* const units = encode_memory + task.tile_words;
       for (std::uint32_t i = threadIdx.x; i < task.bins; i += HuffmanEncodePolicy::threads)
         units[i] = task.short_units[i];
     }
@@ -325,10 +325,10 @@ __global__ void __launch_bounds__(HuffmanEncodePolicy::threads,
     }
     __syncthreads();
     encoder.mark_chunks(tile_start);
-    store_bits(shared_memory, in_front, tile_start, tile_bits, last, task.stream);
+    store_bits(encode_memory, in_front, tile_start, tile_bits, last, task.stream);
     __syncthreads();
     for (std::uint32_t i = threadIdx.x; i < tile_bits / 32 + 1; i += HuffmanEncodePolicy::threads)
-      shared_memory[i] = 0;
+      encode_memory[i] = 0;
   }
 }
 
