@@ -50,7 +50,7 @@ Cost symbol_cost(const Counts& counts, const FrequencyTable& table) {
   return cost;
 }
 
-std::uint16_t rounded_frequency(std::uint32_t frequency) {
+std::uint16_t coded_frequency(std::uint32_t frequency) {
   const int shift = static_cast<int>(std::bit_width(frequency)) - 1 - mantissa_bits;
   if (shift <= 0) return static_cast<std::uint16_t>(frequency);
   return static_cast<std::uint16_t>(((frequency + (1U << (shift - 1))) >> shift) << shift);
@@ -95,7 +95,7 @@ FrequencyTable normalise(const TokenShares& shares) {
   std::uint32_t others = 0;
   for (unsigned t = 0; t <= shares.last; ++t) {
     if (shares.share[t] == 0 || t == table.commonest) continue;
-    table.frequencies[t] = rounded_frequency(shares.share[t]);
+    table.frequencies[t] = coded_frequency(shares.share[t]);
     others += table.frequencies[t];
   }
   while (!leaves_share_to_commonest(others)) {
@@ -257,7 +257,7 @@ const std::array<RoundedShare, probability_one / 2 + 1>& rounded_shares() {
   static const auto all = [] {
     std::array<RoundedShare, probability_one / 2 + 1> shares{};
     for (std::uint32_t share = 0; share < shares.size(); ++share) {
-      const std::uint16_t frequency = rounded_frequency(share);
+      const std::uint16_t frequency = coded_frequency(share);
       shares[share] = {symbol_costs[frequency], frequency,
                        static_cast<std::uint8_t>(std::bit_width(frequency))};
     }

@@ -58,8 +58,6 @@ struct CellColumns {
   CUSZI_HD static std::uint64_t step(const CellGrid& grid) {
     return (axis == 0 ? grid.extents[1] : 1) * grid.extents[2];
   }
-  /// How far apart points are in the cell whose places differ by 2.
-  CUSZI_HD static constexpr int apart() { return CellPlaces<Shape>::unit(axis); }
   /// Where a point lies in the cell.
   CUSZI_HD int place(int at, int ahead = 0) const {
     return axis == 0 ? CellPlaces<Shape>::of(at, y, x + ahead)

@@ -105,47 +105,6 @@ __device__ std::uint32_t take_class(const DecoderEntry* table, bool on, std::uin
   return entry.symbol();
 }
 
-/// Stores the classes of a pass in the row of a tile, which is aligned to 8 bytes, by as many at a
-/// time as the row's alignment allows.
-class ClassStores {
- public:
-  /// `row` is null for a lane without a tile.
-  __device__ ClassStores(std::uint8_t* row, std::uint32_t first)
-      : row_(row), begin_(first), at_(first) {}
-
-  /// By all lanes: `at` is the same in all.
-  __device__ void put(std::uint32_t kind) {
-    classes_ |= std::uint64_t{kind} << (at_ % 8 * 8);
-    if (++at_ % 8 == 0) finish();
-  }
-  __device__ void finish() {
-    while (begin_ < at_) {
-      const std::uint32_t aligned = begin_ % 8 == 0 ? 8 : begin_ & (0U - begin_);
-      const std::uint64_t own = classes_ >> (begin_ % 8 * 8);
-      std::uint32_t size = aligned < 8 ? aligned : 8;
-      while (size > at_ - begin_) size /= 2;
-      if (row_ != nullptr) store(row_ + begin_, own, size);
-      begin_ += size;
-    }
-    classes_ = 0;
-  }
-
- private:
-  __device__ static void store(std::uint8_t* to, std::uint64_t classes, std::uint32_t size) {
-    switch (size) {
-      case 8: *reinterpret_cast<std::uint64_t*>(to) = classes; break;
-      case 4: *reinterpret_cast<std::uint32_t*>(to) = static_cast<std::uint32_t>(classes); break;
-      case 2: *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(classes); break;
-      default: *to = static_cast<std::uint8_t>(classes);
-    }
-  }
-
-  std::uint8_t* row_;
-  std::uint32_t begin_;  ///< of those that are not stored
-  std::uint32_t at_;
-  std::uint64_t classes_ = 0;
-};
-
 /// Decodes the classes of a lane's run of tiles, in step with the other lanes: box by box, so that
 /// all blocks of a box find the classes that they follow from in registers.
 template <unsigned classes>
@@ -160,23 +119,22 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
   CUSZI_NO_UNROLL
   for (std::uint32_t tile = 0; tile < runs.tiles_of_run; ++tile, row += tile_blocks) {
     const bool on = tile < runs.tiles;
-    ClassStores stores(on ? row : nullptr, boxes.first_block);
     CUSZI_NO_UNROLL
     for (std::uint32_t box = 0; box < boxes.boxes(); ++box) {
       const std::uint64_t parents = next;
       const bool ends = box + 1 == boxes.boxes();
       if (has_parents && tile + (ends ? 1 : 0) < runs.tiles)
         next = boxes.load_parents(ends ? row + tile_blocks : row, ends ? 0 : box + 1);
+      std::uint8_t* const out = row + boxes.first_block + box * classes;
       ring.top_up();
       CUSZI_UNROLL
       for (unsigned i = 0; i < classes; ++i) {
         const auto parent = static_cast<std::uint32_t>(parents >> 8 * i) & 0xFFU;
         const std::uint32_t context = has_parents ? context_in_box(i, last, parent) : last;
         last = take_class(shared.entries[context], on, state, ring);
-        stores.put(last);
+        if (on) out[i] = static_cast<std::uint8_t>(last);
       }
     }
-    stores.finish();
   }
 }
 

@@ -44,25 +44,19 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
 }
 
 /// Starts to bring the cells of a thread block to shared memory: their values are there once all
-/// threads have called wait_for_copies(). NaN stands for points outside the field, where there are
-/// any.
-template <bool is_whole, class T, class Block>
-__device__ __forceinline__ void load_cells(const PredictTask<T>& task, Block& cells) {
+/// threads have called wait_for_copies(). NaN stands for points outside the field.
+template <class T, class Block>
+__device__ void load_cells(const PredictTask<T>& task, Block& cells) {
   using Columns = CellColumns<typename Block::Shape, 1, 1>;
   const std::uint64_t step = Columns::step(task.grid);
   Block::template for_each_item<Columns::count>([&](int number, int item) {
     const Columns column(item);
     const T* from = task.values + (cells.begin[number] + column.begin(task.grid));
     T* const to = cells.values[number];
-    const int last = is_whole ? Columns::depth - 1 : column.last(cells.tile[number]);
-    const unsigned even = shared_address(to + column.place(0));
-    const unsigned odd = shared_address(to + column.place(1));
-    constexpr auto apart = static_cast<unsigned>(Columns::apart() * sizeof(T));
+    const int last = column.last(cells.tile[number]);
 #pragma unroll 17
     for (int i = 0; i < Columns::depth; ++i, from += step)
-      if (i <= last)
-        copy_async<sizeof(T)>((i % 2 == 0 ? even : odd) + static_cast<unsigned>(i / 2) * apart,
-                              from);
+      if (i <= last) copy_async<sizeof(T)>(to + column.place(i), from);
     CUSZI_NO_UNROLL
     for (int i = last + 1; i < Columns::depth; ++i)
       to[column.place(i)] = std::numeric_limits<T>::quiet_NaN();
@@ -220,11 +214,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   extern __shared__ __align__(16) std::byte shared_cells[];
   auto& cells = *reinterpret_cast<CellsAndSums<Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
-  if (is_whole) {
-    load_cells<true>(task, cells);
-  } else {
-    load_cells<false>(task, cells);
-  }
+  load_cells(task, cells);
   Block::template for_each_item<tile_blocks>(
       [&](int number, int block) { cells.sums[number][block] = 0; });
   wait_for_copies();

@@ -62,14 +62,11 @@ __device__ inline void set_bits(std::uint32_t* word, std::uint32_t bits) {
 
 /// cp.async of 4 or 8 aligned bytes from global to shared memory.
 template <ByteCount size>
-__device__ inline void copy_async(unsigned shared, const void* global) {
-  static_assert(size == 4 || size == 8);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(size)
-               : "memory");
-}
-template <ByteCount size>
 __device__ inline void copy_async(void* shared, const void* global) {
-  copy_async<size>(shared_address(shared), global);
+  static_assert(size == 4 || size == 8);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(shared)),
+               "l"(global), "n"(size)
+               : "memory");
 }
 
 /// cp.async of 4 bytes; only the first `size` are read, the rest are zeros.
