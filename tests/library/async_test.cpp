@@ -56,7 +56,7 @@ struct Trip {
   }
 
  private:
-  /// Of some, the field is told.
+  /// Some calls name the field that the archive must have.
   const cuszi_field* number_of_field() const {
     return options.preset == CUSZI_PRESET_CUSZ ? nullptr : &field;
   }
@@ -154,6 +154,9 @@ TEST_CASE("other calls, and the end of a context, wait for pending ones", "[libr
   {
     Context context;
     for (std::size_t i = 0; i < 10; ++i) trips[i].start(context);
+    Trip other(10);
+    context.compress(other.options, other.field, other.values.data(), other.archive.data(),
+                     other.archive.size());
     cuszi_info info = cuszi_empty_info();
     CHECK(cuszi_read_info(context.get(), trips[9].archive.data(), trips[9].size, &info) ==
           CUSZI_OK);
