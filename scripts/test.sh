@@ -150,7 +150,7 @@ fi
 run_tsan() {
     TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/thread_tests &&
         TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/tsan/tests/library_tests \
-            "threads with a context each*,batches*,*pending*,*without*waiting*"
+            "threads with a context each*,batches*,*pending*,*without waiting*"
 }
 
 check_tsan() {
