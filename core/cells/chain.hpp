@@ -54,7 +54,7 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
                                                std::uint32_t blocks_of_lane) {
   return ceil_div(live_blocks, std::uint64_t{most_lanes} * blocks_of_lane);
 }
-/// So many segments keep a large GPU busy.
+/// This many segments keep a large GPU busy.
 inline constexpr std::uint64_t enough_segments = 1024;
 /// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
 /// a lane's state wastes some 24 less the signs that it carries. Longer ones, too, where there are

@@ -111,7 +111,7 @@ struct BitExtremes {
     most = ::max(most, bits);
     least = ::min(least, bits);
   }
-  /// Those of all lanes of a warp.
+  /// Merges the extremes of all lanes of a warp into each.
   __device__ void merge_warp() {
     for (unsigned half = 16; half != 0; half /= 2) {
       most_signed = ::max(most_signed, __shfl_xor_sync(~0U, most_signed, half));

@@ -43,6 +43,17 @@ double cpu_seconds(const Work& work) {
   return now() - before;
 }
 
+/// Each waits in a loop until all are there.
+void four_threads_meet() {
+  const ThreadsScope scope(4);
+  std::atomic<int> inside = 0;
+  cpu::parallel_for(4, [&](std::uint64_t) {
+    ++inside;
+    while (inside < 4) std::this_thread::yield();
+  });
+  CHECK(inside == 4);
+}
+
 }  // namespace
 
 TEST_CASE("loops are done once and whole, by no more threads than are in use") {
@@ -56,15 +67,7 @@ TEST_CASE("loops are done once and whole, by no more threads than are in use") {
   }
 }
 
-TEST_CASE("several threads take part in a loop that takes long") {
-  const ThreadsScope scope(4);
-  std::atomic<int> inside = 0;
-  cpu::parallel_for(4, [&](std::uint64_t) {
-    ++inside;
-    while (inside < 4) std::this_thread::yield();
-  });
-  CHECK(inside == 4);
-}
+TEST_CASE("several threads take part in a loop that takes long") { four_threads_meet(); }
 
 TEST_CASE("the first failure of a loop is thrown when all threads are done") {
   const ThreadsScope scope(4);
@@ -142,13 +145,7 @@ TEST_CASE("loops have their threads while calls wait") {
       while (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
   }
-  const ThreadsScope scope(4);
-  std::atomic<int> inside = 0;
-  cpu::parallel_for(4, [&](std::uint64_t) {
-    ++inside;
-    while (inside < 4) std::this_thread::yield();
-  });
-  CHECK(inside == 4);
+  four_threads_meet();
   is_done = true;
 }
 
