@@ -70,6 +70,9 @@ class DecodeSession : public Interface {
   explicit DecodeSession(FrameSlot& slot) : frame_(slot) {}
   /// A view or copy, valid as long as the session.
   virtual Bytes payload() const = 0;
+  /// Gives copies of the payload's first bytes on the host, valid as long as the session, so that
+  /// they need not be copied again.
+  virtual void learn_begin(Bytes /*begin*/) {}
   /// Replaces sections packed by EncodeSession::pack(), valid as long as the session. Throws
   /// ArchiveError for damage, DeviceError without a second lossless pass.
   virtual void unpack(Sections& sections) = 0;

@@ -123,9 +123,18 @@ struct FrameBoundsByPlace {
 std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameShape& shape,
                                                   const FrameHeader& header, Bytes payload);
 
+/// A frame's payload, in host or backend memory, and a copy of its first bytes on the host, as far
+/// as there is one.
+struct FramePayload {
+  Bytes bytes;
+  Bytes begin_on_host;
+
+  FramePayload(Bytes all, Bytes begin = {}) : bytes(all), begin_on_host(begin) {}
+};
+
 /// Memory may be the host's or the backend's. Throws ArchiveError.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      Bytes payload, MutableBytes out, StepTimes& times);
+                      const FramePayload& payload, MutableBytes out, StepTimes& times);
 
 /// `frame` starts with the header. Memory may be the host's or the backend's. Throws ArchiveError.
 void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
@@ -133,7 +142,7 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
 
 /// Needs the first `preview.levels` levels of `payload`.
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      const FramePreview& preview, const FramePayload& payload, MutableBytes out,
                       StepTimes& times);
 
 }  // namespace cuszi

@@ -226,13 +226,15 @@ void restore_predicted_frame(DecodeSession& session, const FrameShape& shape,
 }
 
 void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                    const FramePreview& preview, Bytes payload, MutableBytes out,
+                    const FramePreview& preview, const FramePayload& payload, MutableBytes out,
                     StepTimes& times) {
   if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
-    times.measure("unpack", [&] { restore_kept_frame(backend, shape, header, payload, out); });
+    times.measure("unpack",
+                  [&] { restore_kept_frame(backend, shape, header, payload.bytes, out); });
     return;
   }
-  const auto session = times.measure("upload", [&] { return backend.decode(payload); });
+  const auto session = times.measure("upload", [&] { return backend.decode(payload.bytes); });
+  session->learn_begin(payload.begin_on_host);
   if (header.kind == FrameKind::constant) {
     restore_constant_frame(backend, *session, shape, header, preview, out, times);
     return;
@@ -264,7 +266,7 @@ std::optional<FrameBoundsByPlace> bounds_of_frame(Backend& backend, const FrameS
 }
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      Bytes payload, MutableBytes out, StepTimes& times) {
+                      const FramePayload& payload, MutableBytes out, StepTimes& times) {
   const Selection all{shape.dims, {}, {1, 1, 1, 1}};
   decompress_frame(backend, shape, header, FramePreview::of(shape.dims, header, all), payload, out,
                    times);
@@ -273,7 +275,7 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
 void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, MutableBytes out,
                       StepTimes& times) {
   if (frame.size() < frame_prefix_bytes) throw ArchiveError("a frame ends within its header");
-  constexpr ByteCount most_headers = 4096;  // in one copy
+  constexpr ByteCount most_headers = 4096;  // in one copy, with what follows
   const std::vector<std::byte> begin =
       to_host(backend, frame.first(std::min<ByteCount>(frame.size(), most_headers)));
   const ByteCount table = read_frame_prefix(Bytes(begin).first(frame_prefix_bytes));
@@ -288,14 +290,16 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
   if (payload.size() != header.payload_bytes()) {
     throw ArchiveError("the size of a frame does not match its header");
   }
-  decompress_frame(backend, shape, header, payload, out, times);
+  const Bytes begin_of_payload =
+      Bytes(begin).subspan(std::min<ByteCount>(begin.size(), frame_prefix_bytes + table));
+  decompress_frame(backend, shape, header, FramePayload(payload, begin_of_payload), out, times);
 }
 
 namespace {
 
 /// Restores work values and rounds them to the stored type, on the host.
 void restore_and_cast(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      const FramePreview& preview, const FramePayload& payload, MutableBytes out,
                       StepTimes& times) {
   std::vector<std::byte> work(preview.shown.points() * size_of(work_of(shape.dtype)));
   decompress_frame(backend, shape.work(), header, preview, payload, work, times);
@@ -312,7 +316,7 @@ void restore_and_cast(Backend& backend, const FrameShape& shape, const FrameHead
 }  // namespace
 
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, Bytes payload, MutableBytes out,
+                      const FramePreview& preview, const FramePayload& payload, MutableBytes out,
                       StepTimes& times) {
   const IeeeArithmetic arithmetic;
   if (!is_without_loss(header.kind) && is_cast(shape.dtype)) {

@@ -97,22 +97,6 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   counts[first + group] = width;
 }
 
-/// A warp a group.
-__global__ void __launch_bounds__(ItemPolicy::threads)
-    store_groups(PackedAnchors packed, std::byte* out) {
-  const std::uint32_t group = warp_number();
-  const std::uint32_t padded = (packed.groups + 3) / 4 * 4;
-  if (group >= padded) return;
-  const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t first = std::uint64_t{blockIdx.y} * packed.groups;  // of the frame
-  const std::uint8_t width = group < packed.groups ? packed.widths[first + group] : 0;
-  out += std::uint64_t{blockIdx.y} * padded;
-  if (lane == 0) out[4 * packed.offsets[first] + group] = std::byte{width};
-  auto* const words = reinterpret_cast<std::uint32_t*>(out + padded);
-  if (lane < width)
-    words[packed.offsets[first + group] + lane] = packed.words[(first + group) * 32 + lane];
-}
-
 template <class Frames>
 __global__ void __launch_bounds__(ItemPolicy::threads)
     read_widths(const __grid_constant__ Frames frames, std::uint32_t groups,
@@ -229,12 +213,6 @@ PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::
                   anchors, groups, widths, counts, words);
   exclusive_sums(gpu, counts, all, offsets);
   return {groups, widths, words, offsets};
-}
-
-void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, unsigned frames,
-                   std::byte* out) {
-  launch_items_of(gpu, "store_groups", frames, (std::uint64_t{packed.groups} + 3) / 4 * 4 * 32,
-                  store_groups, packed, out);
 }
 
 AnchorSection::AnchorSection(const CellGrid& grid, Bytes section, std::uint32_t* told)

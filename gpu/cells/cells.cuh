@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -57,8 +58,13 @@ std::vector<OwnCoded> encode_values(DeviceContext& gpu, const CellsParams& param
 /// What the host reads of a frame of cells before it is decoded.
 struct CellsPlan {
   CellsHead head;
-  std::uint32_t of_classes[most_cell_passes];  ///< segments of a pass
-  std::uint32_t of_codes[most_cell_passes];
+  std::uint32_t of_classes[most_cell_passes] = {};  ///< segments of a pass
+  std::uint32_t of_codes[most_cell_passes] = {};
+
+  std::uint64_t segments() const {
+    return std::accumulate(of_classes, of_classes + most_cell_passes, std::uint64_t{0}) +
+           std::accumulate(of_codes, of_codes + most_cell_passes, std::uint64_t{0});
+  }
 
   /// `codebook` is on the host, the sections of the passes that are needed on the device. Throws
   /// ArchiveError.
@@ -73,20 +79,23 @@ struct CellsOutput {
   std::span<const Sections> passes;
   FrameOutput<T> frame;
   std::uint32_t* flaws;  ///< told here, or in those of the context
+  Bytes codebook{};      ///< on the host; empty if it has to be copied
 };
 
-/// Starts to restore frames of one type. The host waits once. refused(i, error) is called for
+/// Starts to restore frames of one type. The host waits once, unless it knows their codebooks and
+/// there are no patches. refused(i, error) is called for
 /// those that are damaged, by several threads; others have their flaws set.
 template <class T>
 void start_to_decode_cells(DeviceContext& gpu, std::span<const CellsOutput<T>> frames,
                            const std::function<void(std::size_t, const ArchiveError&)>& refused);
 
 /// Starts to restore the points of a frame of cells at the output's stride, from the sections of
-/// the passes that it needs. The host waits once. Throws ArchiveError, or sets a flaw.
+/// the passes that it needs, given the codebook if it is on the host. Throws ArchiveError, or sets
+/// a flaw.
 template <class T>
 void decode_values(DeviceContext& gpu, const CellsParams& params, std::span<const Sections> passes,
-                   const FrameOutput<T>& frame) {
-  const CellsOutput<T> output{params, passes, frame, gpu.flaws()};
+                   Bytes codebook, const FrameOutput<T>& frame) {
+  const CellsOutput<T> output{params, passes, frame, gpu.flaws(), codebook};
   start_to_decode_cells<T>(gpu, std::span(&output, 1),
                            [](std::size_t, const ArchiveError& error) { throw error; });
 }

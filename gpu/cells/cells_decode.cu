@@ -1,3 +1,4 @@
+#include <cub/block/block_scan.cuh>
 #include <optional>
 #include <tuple>
 
@@ -6,28 +7,47 @@
 #include "gpu/cells/values.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
 namespace {
 
+constexpr unsigned index_threads = 1024;
+
+/// The sizes of a frame's segments and their sums before each: a thread block a frame.
 template <class Frames>
-__global__ void __launch_bounds__(ItemPolicy::threads)
-    read_indices(const __grid_constant__ Frames frames, std::uint32_t* sizes) {
+__global__ void __launch_bounds__(index_threads)
+    read_indices(const __grid_constant__ Frames frames) {
+  using Scan = cub::BlockScan<std::uint64_t, index_threads, cub::BLOCK_SCAN_WARP_SCANS>;
+  __shared__ typename Scan::TempStorage storage;
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
   unsigned unused;
   const ChainDecodeTask& task = frames.find(shared, unused);
   const CellsChains& chains = task.chains;
-  const auto entry = static_cast<std::uint32_t>(ItemPolicy::first());
-  int pass = 0;
-  std::uint32_t in_pass = entry;
-  const bool exists = find_pass(chains, in_pass, pass, [&](int p) {
-    return chains.segments[p].of_classes + chains.segments[p].of_codes;
-  });
-  if (!exists) return;
-  sizes[chains.segments[0].first + entry] =
-      static_cast<std::uint32_t>(get_bytes(task.bytes[pass].index + 4 * std::uint64_t{in_pass}, 4));
+  const auto segments_of = [&](int pass) {
+    return chains.segments[pass].of_classes + chains.segments[pass].of_codes;
+  };
+  std::uint32_t entries = 0;
+  for (int pass = 0; pass < chains.passes; ++pass) entries += segments_of(pass);
+  std::uint64_t before = 0;
+  for (std::uint32_t start = 0; start < entries; start += index_threads) {
+    const std::uint32_t entry = start + threadIdx.x;
+    std::uint32_t in_pass = entry;
+    int pass = 0;
+    std::uint32_t size = 0;
+    if (find_pass(chains, in_pass, pass, segments_of)) {
+      const std::byte* const own = task.bytes[pass].index + 4 * std::uint64_t{in_pass};
+      size = static_cast<std::uint32_t>(get_bytes(own, 4));
+      task.sizes[entry] = size;
+    }
+    std::uint64_t sum = size;
+    std::uint64_t all = 0;
+    Scan(storage).ExclusiveSum(sum, sum, all);
+    if (entry < entries) task.offsets[entry] = before + sum;
+    before += all;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) task.offsets[entries] = before;
 }
 
 /// A frame whose head the host has read.
@@ -56,76 +76,91 @@ class CellsDecoder {
   }
 
   void decode() {
+    gpu_.streams().mark();
     auto* const staged = gpu_.take_pinned<CellsHead>(count_);
     for_each_of_many(gpu_, count_, [&](std::size_t i) { staged[i] = frames_[i]->plan.head; });
-    auto* const there = gpu_.take<CellsHead>(count_);
-    copy_pinned(gpu_, there, staged, count_);
-    std::vector<AnchorSection> sections;
-    for (const PlannedCells<T>* frame : frames_) sections.push_back(frame->anchors);
-    const FrameTasks<AnchorSection> packed(gpu_, std::move(sections));
+    auto* const heads = gpu_.take<CellsHead>(count_);
+    copy_pinned(gpu_, heads, staged, count_);
+    first_.codes = gpu_.take<std::int16_t>(count_ * tiles() * cell_codes);
+    first_.coded = gpu_.take<CodedPoints>(1);
+    live_ = take_live_blocks(gpu_, first_.tiles, count_);
+    first_.live = live_.numbers;
+    first_.first_live = live_.first;
+    const ChainDecodeTasks chains = chain_tasks(heads);
+    decode_classes(gpu_, chains);  // first, as what is beside it takes less time
     const std::int32_t* anchors = nullptr;
-    gpu_.streams().fork([&] { anchors = unpack_anchors(gpu_, grid_, packed); });
-    decode_chains(there);
+    gpu_.streams().fork_since_mark([&] {
+      find_coded_points(gpu_, grid_, rank_, first_.coded);
+      anchors = start_anchors();
+    });
+    list_live_blocks(gpu_, rank_, first_.passes, first_.tiles, count_, first_.classes, live_);
     gpu_.streams().join();
-    restore(there, anchors);
+    decode_codes(gpu_, chains);
+    restore(heads, anchors);
   }
 
  private:
   std::uint64_t tiles() const { return grid_.count(); }
 
-  void decode_chains(const CellsHead* heads) {
-    first_.coded = find_coded_points(gpu_, grid_, rank_);
-    first_.classes = gpu_.take_zeroed<std::uint8_t>(count_ * tiles() * tile_blocks);
-    first_.codes = gpu_.take<std::int16_t>(count_ * tiles() * cell_codes);
-    live_ = take_live_blocks(gpu_, first_.passes, first_.tiles, count_);
-    first_.live = live_.numbers;
-    first_.live_before = live_.before;
-    std::vector<ChainDecodeTask> list;
-    for (unsigned i = 0; i < count_; ++i) list.push_back(task_of(i, heads[i]));
-    auto* const sizes = gpu_.take<std::uint32_t>(entries_);
-    auto* const done = gpu_.take_zeroed<std::uint32_t>(std::uint64_t{entries_} + count_);
-    auto* const offsets = gpu_.take<std::uint64_t>(std::uint64_t{entries_} + 1);
-    for (unsigned i = 0; i < count_; ++i) {
-      list[i].sizes = sizes;
-      list[i].offsets = offsets;
-      list[i].done = done;
-      list[i].next_block = done + entries_ + i;
-    }
-    const ChainDecodeTasks tasks(gpu_, std::move(list));
-    if (entries_ != 0) {
-      tasks.visit([&]<class Frames>(const Frames& frames) {
-        launch_items_of(gpu_, "read_indices", count_, most_entries_, read_indices<Frames>, frames,
-                        sizes);
-      });
-      exclusive_sums(gpu_, sizes, entries_, offsets);
-    }
-    decode_classes(gpu_, tasks);
-    list_live_blocks(gpu_, rank_, first_.passes, first_.tiles, count_, first_.classes, live_);
-    decode_codes(gpu_, tasks);
+  std::int32_t* start_anchors() {
+    std::vector<AnchorSection> sections;
+    for (const PlannedCells<T>* frame : frames_) sections.push_back(frame->anchors);
+    return unpack_anchors(gpu_, grid_, FrameTasks<AnchorSection>(gpu_, std::move(sections)));
   }
 
-  /// All but the sizes of segments, whose numbers follow those of frames before.
-  ChainDecodeTask task_of(unsigned number, const CellsHead& head) {
+  /// Starts to read the indices, too.
+  ChainDecodeTasks chain_tasks(const CellsHead* heads) {
+    std::vector<std::uint64_t> before{0};  // segments
+    for (const PlannedCells<T>* frame : frames_)
+      before.push_back(before.back() + frame->plan.segments());
+    const std::uint64_t segments = before.back();
+    std::uint32_t* done = nullptr;
+    std::uint32_t* next_blocks = nullptr;
+    ZeroedArrays zeros;
+    zeros.add(first_.classes, count_ * tiles() * tile_blocks);
+    zeros.add(done, segments);
+    zeros.add(next_blocks, count_);
+    zeros.take(gpu_);
+    auto* const sizes = gpu_.take<std::uint32_t>(segments);
+    auto* const offsets = gpu_.take<std::uint64_t>(segments + count_);
+    std::vector<ChainDecodeTask> list;
+    for (unsigned i = 0; i < count_; ++i) {
+      ChainDecodeTask& task = list.emplace_back(task_of(i, heads[i]));
+      task.sizes = sizes + before[i];
+      task.offsets = offsets + before[i] + i;
+      task.done = done + before[i];
+      task.next_block = next_blocks + i;
+    }
+    ChainDecodeTasks tasks(gpu_, std::move(list));
+    tasks.visit([&]<class Frames>(const Frames& frames) {
+      read_indices<Frames><<<dim3(1, count_), index_threads, 0, gpu_.stream()>>>(frames);
+    });
+    check_launch("read_indices");
+    return tasks;
+  }
+
+  /// Without what the frames share arrays for.
+  ChainDecodeTask task_of(unsigned number, const CellsHead& head) const {
     const PlannedCells<T>& frame = *frames_[number];
-    const std::uint32_t before = entries_;
     ChainDecodeTask task{};
     CellsChains& chains = task.chains;
     chains = first_;
     chains.blocks_of_lane = &head.blocks_of_lane;
     chains.classes += number * tiles() * tile_blocks;
     chains.codes += number * tiles() * cell_codes;
-    chains.live_before += number * tiles() * static_cast<unsigned>(chains.passes);
+    chains.live += number * tiles() * tile_blocks;
+    chains.first_live += std::uint64_t{number} * live_numbers_of_frame;
     chains.flaws = frame.output.flaws;
+    std::uint32_t next = 0;  // segment
     for (int pass = 0; pass < chains.passes; ++pass) {
       const Sections& sections = frame.output.passes[static_cast<std::size_t>(pass)];
       const Bytes classes = sections.find(SectionId::contexts);
       const Bytes codes = sections.find(SectionId::codes);
       const Bytes index = sections.find(SectionId::index);
-      chains.segments[pass] = {entries_, frame.plan.of_classes[pass], frame.plan.of_codes[pass]};
+      chains.segments[pass] = {next, frame.plan.of_classes[pass], frame.plan.of_codes[pass]};
       task.bytes[pass] = {index.data(), classes.data(), classes.size(), codes.data(), codes.size()};
-      entries_ += frame.plan.of_classes[pass] + frame.plan.of_codes[pass];
+      next += frame.plan.of_classes[pass] + frame.plan.of_codes[pass];
     }
-    most_entries_ = std::max(most_entries_, entries_ - before);
     task.tables = &head.tables;
     return task;
   }
@@ -136,7 +171,8 @@ class CellsDecoder {
     number_weights(gpu_, rank_, heads, count_, numbers);
     std::vector<RestoreCellsTask<T>> tasks;
     for (unsigned i = 0; i < count_; ++i) {
-      const auto& [params, passes, frame, flaws] = frames_[i]->output;
+      const CellsParams& params = frames_[i]->output.params;
+      const FrameOutput<T>& frame = frames_[i]->output.frame;
       const Extents3 extents = extents_at_stride(frame.whole, frame.stride);
       const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max);
       LocalCellsQuantizers<T> local;
@@ -161,9 +197,7 @@ class CellsDecoder {
   unsigned count_;
   int rank_;
   CellGrid grid_;
-  CellsChains first_{};             ///< of the first frame
-  std::uint32_t entries_ = 0;       ///< segments of all passes of all frames
-  std::uint32_t most_entries_ = 0;  ///< of a frame
+  CellsChains first_{};  ///< of the first frame
   LiveBlocks live_{};
 };
 
@@ -219,17 +253,22 @@ void start_to_decode_cells(DeviceContext& gpu, std::span<const CellsOutput<T>> f
   std::vector<Bytes> books;
   patches.reserve(frames.size());
   CopyList downloads;
+  bool waits = false;
   for (const CellsOutput<T>& frame : frames) {
     std::vector<Bytes> lists;
     for (const Sections& sections : frame.passes)
       lists.push_back(sections.find(SectionId::patches));
     patches.emplace_back(gpu, lists, count_of(frame.frame.whole));
     const Bytes book = frame.passes.front().find(SectionId::codebook);
-    books.emplace_back(download(gpu, book.data(), book.size(), downloads), book.size());
+    Bytes& known = books.emplace_back(frame.codebook);
+    if (known.empty()) known = {download(gpu, book.data(), book.size(), downloads), book.size()};
+    waits |= patches.back().any() || frame.codebook.empty();
   }
-  downloads.run(gpu.stream());
   gpu.flaws();  // before what sets them beside
-  gpu.sync();
+  if (waits) {
+    downloads.run(gpu.stream());
+    gpu.sync();
+  }
   std::vector<std::optional<PlannedCells<T>>> planned(frames.size());
   std::vector<std::optional<ArchiveError>> errors(frames.size());
   for_each_of_many(gpu, frames.size(), [&](std::size_t i) {

@@ -26,17 +26,17 @@ struct CellsChains {
   int passes;  ///< that are coded or restored
   std::uint32_t tiles;
   CellGrid grid;
-  const CodedPoints* coded;
+  CodedPoints* coded;
   const std::uint32_t* blocks_of_lane;  ///< of codes
   std::uint8_t* classes;                ///< [tile][block]
   std::int16_t* codes;                  ///< [tile][block][code]
-  const std::uint32_t* live;            ///< numbers of blocks that have codes, of all frames
-  const std::uint64_t* live_before;     ///< [pass][tile]: those of frames before count, too
+  const std::uint32_t* live;            ///< numbers of blocks that have codes, pass by pass
+  const std::uint32_t* first_live;      ///< [pass], and the number of all
   PassSegments segments[most_cell_passes];
   std::uint32_t* flaws;
 
-  __device__ std::uint64_t first_live(int pass) const {
-    return live_before[static_cast<std::uint64_t>(pass) * tiles];
+  __device__ std::uint32_t live_of(int pass) const {
+    return first_live[pass + 1] - first_live[pass];
   }
   /// Which codes of a block are coded, as bits.
   __device__ std::uint64_t coded_of(std::uint32_t block) const {
@@ -46,8 +46,7 @@ struct CellsChains {
     return cuszi::blocks_of_lane_in(rank, pass, tiles, *blocks_of_lane);
   }
   __device__ std::uint32_t code_segments(int pass) const {
-    return static_cast<std::uint32_t>(
-        cuszi::code_segments(first_live(pass + 1) - first_live(pass), blocks_of_lane_in(pass)));
+    return static_cast<std::uint32_t>(cuszi::code_segments(live_of(pass), blocks_of_lane_in(pass)));
   }
 };
 
@@ -155,6 +154,7 @@ struct ClassRuns {
   std::uint32_t lanes;
   std::uint32_t first_tile;  ///< of this lane
   std::uint32_t tiles;       ///< of this lane
+  std::uint32_t most_tiles;  ///< of a lane: the first one's
 
   __device__ ClassRuns(const CellsChains& chains, int of_pass, std::uint32_t number)
       : rank(chains.rank), pass(of_pass), segment(number) {
@@ -166,8 +166,8 @@ struct ClassRuns {
     const std::uint32_t lane = number * 32 + threadIdx.x % 32;
     first_tile = lane * tiles_of_run;
     tiles = lane < all ? min(tiles_of_run, chains.tiles - first_tile) : 0;
+    most_tiles = __shfl_sync(~0U, tiles, 0);
   }
-  __device__ std::uint32_t steps() const { return tiles * classes_of_tile; }
 };
 
 /// The blocks whose codes the lanes of a segment code: lane i takes i, i + 32, ...
@@ -181,12 +181,10 @@ struct CodeBlocks {
   __device__ CodeBlocks(const CellsChains& chains, int pass, std::uint32_t segment) {
     const std::uint32_t blocks_of_lane = chains.blocks_of_lane_in(pass);
     carrying = carrying_blocks(blocks_of_lane);
-    const std::uint64_t first = std::uint64_t{segment} * 32 * blocks_of_lane;
-    const std::uint64_t all = chains.first_live(pass + 1) - chains.first_live(pass);
-    const auto count =
-        static_cast<std::uint32_t>(min(all - first, std::uint64_t{32} * blocks_of_lane));
+    const std::uint32_t first = segment * 32 * blocks_of_lane;
+    const std::uint32_t count = min(chains.live_of(pass) - first, 32 * blocks_of_lane);
     const std::uint32_t lane = threadIdx.x % 32;
-    numbers = chains.live + chains.first_live(pass) + first + lane;
+    numbers = chains.live + chains.first_live[pass] + first + lane;
     lanes = min(count, 32U);
     rounds = (count + 31) / 32;
     of_lane = lane < count ? (count - lane + 31) / 32 : 0;

@@ -117,7 +117,7 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
   std::uint64_t next = has_parents && runs.tiles > 0 ? boxes.load_parents(row, 0) : 0;
   std::uint32_t last = 0;
   CUSZI_NO_UNROLL
-  for (std::uint32_t tile = 0; tile < runs.tiles_of_run; ++tile, row += tile_blocks) {
+  for (std::uint32_t tile = 0; tile < runs.most_tiles; ++tile, row += tile_blocks) {
     const bool on = tile < runs.tiles;
     CUSZI_NO_UNROLL
     for (std::uint32_t box = 0; box < boxes.boxes(); ++box) {

@@ -216,11 +216,11 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
       chains.segments[pass].first + chains.segments[pass].of_classes + number;
   // Capacity of a segment: as many words as codes, times `room`, and a batch more.
   const std::uint64_t blocks_before =
-      chains.first_live(pass) + std::uint64_t{number} * 32 * chains.blocks_of_lane_in(pass);
+      chains.first_live[pass] + number * 32 * chains.blocks_of_lane_in(pass);
   std::uint16_t* const begin = task.code_words + (blocks_before * cell_block_codes * task.room +
                                                   entry * spare_segment_words);
   const std::uint64_t in_segment =
-      min(std::uint64_t{blocks.rounds} * 32, chains.first_live(pass + 1) - blocks_before);
+      min(std::uint64_t{blocks.rounds} * 32, chains.first_live[pass + 1] - blocks_before);
   std::uint16_t* const end =
       begin + (in_segment * cell_block_codes * task.room + spare_segment_words);
   SegmentWords words(end);
@@ -272,7 +272,7 @@ __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
                ? LoadedBox(boxes, rows + tile * tile_blocks, tile == 0, i % boxes.boxes())
                : LoadedBox();
   };
-  std::uint32_t left = runs.tiles_of_run * boxes.boxes();
+  std::uint32_t left = runs.most_tiles * boxes.boxes();
   LoadedBox next = load(left - 1);
   CUSZI_NO_UNROLL
   while (left-- > 0) {
@@ -327,15 +327,6 @@ __global__ void __launch_bounds__(32 * CellsPolicy::encode_warps, 1)
   while (encode_code_segment(task, shared, number - of_classes)) number += ChainWarps::step();
 }
 
-/// A thread block a segment.
-__global__ void __launch_bounds__(128)
-    store_segments(const LaneWords* words, const std::uint32_t* states, const std::uint32_t* sizes,
-                   const std::uint64_t* offsets, std::uint32_t* out) {
-  const std::uint32_t entry = blockIdx.x;
-  if (sizes[entry] == 0) return;
-  store_segment(words[entry], states + std::uint64_t{entry} * 32, out + offsets[entry] / 4);
-}
-
 }  // namespace
 
 void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames) {
@@ -352,13 +343,6 @@ void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames) {
     encode_segments<Frames><<<warps.blocks, warps.threads, 0, gpu.stream()>>>(tasks, of_classes);
   });
   check_launch("encode_segments");
-}
-
-void store_chains(DeviceContext& gpu, const ChainEncodeTask& first, std::uint64_t entries,
-                  const std::uint64_t* offsets, std::byte* out) {
-  store_segments<<<grid_of(entries), 128, 0, gpu.stream()>>>(
-      first.words, first.states, first.sizes, offsets, reinterpret_cast<std::uint32_t*>(out));
-  check_launch("store_segments");
 }
 
 }  // namespace cuszi::gpu

@@ -1,3 +1,5 @@
+#include <cub/block/block_scan.cuh>
+
 #include "gpu/cells/coding.cuh"
 #include "gpu/runtime/launch.cuh"
 
@@ -13,42 +15,101 @@ __device__ std::uint64_t blocks_mask(int rank, int pass) {
   return ((std::uint64_t{1} << blocks_of_pass(rank, pass)) - 1) << first_block_of_pass(rank, pass);
 }
 
-/// A warp a tile.
-__global__ void __launch_bounds__(ItemPolicy::threads)
-    find_live(int rank, int passes, std::uint32_t tiles, const std::uint8_t* classes,
-              std::uint64_t* masks, std::uint32_t* counts) {
-  const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
-  if (tile >= tiles) return;
-  const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t all = std::uint64_t{blockIdx.y} * tiles;  // of frames before
-  const std::uint8_t* const row = classes + (all + tile) * tile_blocks;
-  const std::uint64_t low = __ballot_sync(~0U, row[lane] != 0);
-  const std::uint64_t high = __ballot_sync(~0U, row[lane + 32] != 0);
-  const std::uint64_t mask = low | high << 32;
-  if (lane == 0) masks[all + tile] = mask;
-  if (lane < static_cast<unsigned>(passes)) {
-    const int pass = static_cast<int>(lane);
-    counts[all * static_cast<unsigned>(passes) + std::uint64_t{lane} * tiles + tile] =
-        static_cast<std::uint32_t>(__popcll(mask & blocks_mask(rank, pass)));
+constexpr unsigned list_tiles = 256;  ///< of a thread block, and its threads
+constexpr unsigned list_warps = list_tiles / 32;
+static_assert(list_warps > most_cell_passes, "a warp sums up the counts before a pass");
+
+/// Which of four bytes are not 0, as bits.
+__device__ std::uint32_t bytes_in_use(std::uint32_t bytes) {
+  return (__vcmpne4(bytes, 0) & 0x01010101U) * 0x01020408U >> 24;
+}
+/// Which blocks of a tile have codes, as bits.
+__device__ std::uint64_t live_blocks_of(const std::uint8_t* classes) {
+  std::uint64_t mask = 0;
+  CUSZI_UNROLL
+  for (unsigned i = 0; i < tile_blocks / 16; ++i) {
+    const uint4 some = reinterpret_cast<const uint4*>(classes)[i];
+    const std::uint32_t bits = bytes_in_use(some.x) | bytes_in_use(some.y) << 4 |
+                               bytes_in_use(some.z) << 8 | bytes_in_use(some.w) << 12;
+    mask |= std::uint64_t{bits} << 16 * i;
   }
+  return mask;
+}
+__device__ std::uint32_t count_in_pass(int rank, int pass, std::uint64_t mask) {
+  return static_cast<std::uint32_t>(__popcll(mask & blocks_mask(rank, pass)));
 }
 
-/// A warp a tile.
-__global__ void __launch_bounds__(ItemPolicy::threads)
-    number_live(int rank, int passes, std::uint32_t tiles, const std::uint64_t* masks,
-                const std::uint64_t* before, std::uint32_t* numbers) {
-  const auto tile = static_cast<std::uint32_t>(ItemPolicy::first() / 32);
-  if (tile >= tiles) return;
+/// A thread a tile. Blocks count their tiles' live blocks: [frame][pass][thread block].
+__global__ void __launch_bounds__(list_tiles)
+    count_live(int rank, int passes, std::uint32_t tiles, const std::uint8_t* classes,
+               std::uint64_t* masks, std::uint32_t* counts) {
+  __shared__ std::uint32_t of_warps[most_cell_passes][list_warps];
+  const std::uint32_t tile = blockIdx.x * list_tiles + threadIdx.x;
   const std::uint64_t all = std::uint64_t{blockIdx.y} * tiles;  // of frames before
-  const std::uint64_t mask = masks[all + tile];
-  before += all * static_cast<unsigned>(passes);
-  for (unsigned block = threadIdx.x % 32; block < tile_blocks; block += 32) {
+  std::uint64_t mask = 0;
+  if (tile < tiles) {
+    mask = live_blocks_of(classes + (all + tile) * tile_blocks);
+    masks[all + tile] = mask;
+  }
+  for (int pass = 0; pass < passes; ++pass) {
+    const std::uint32_t sum = __reduce_add_sync(~0U, count_in_pass(rank, pass, mask));
+    if (threadIdx.x % 32 == 0) of_warps[pass][threadIdx.x / 32] = sum;
+  }
+  __syncthreads();
+  const unsigned pass = threadIdx.x;
+  if (pass >= static_cast<unsigned>(passes)) return;
+  std::uint32_t sum = 0;
+  for (const std::uint32_t of_warp : of_warps[pass]) sum += of_warp;
+  counts[(std::uint64_t{blockIdx.y} * static_cast<unsigned>(passes) + pass) * gridDim.x +
+         blockIdx.x] = sum;
+}
+
+/// The sum of numbers, by a warp.
+__device__ std::uint32_t sum_by_warp(const std::uint32_t* numbers, std::uint64_t count) {
+  std::uint32_t sum = 0;
+  for (std::uint64_t i = threadIdx.x % 32; i < count; i += 32) sum += numbers[i];
+  return __reduce_add_sync(~0U, sum);
+}
+
+/// A thread block numbers the live blocks of its tiles, given those of all thread blocks.
+__global__ void __launch_bounds__(list_tiles)
+    number_live(int rank, int passes, std::uint32_t tiles, const std::uint64_t* masks,
+                const std::uint32_t* counts, std::uint32_t* first, std::uint32_t* numbers) {
+  using Scan = cub::BlockScan<std::uint32_t, list_tiles>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::uint32_t before[most_cell_passes][list_tiles];
+  __shared__ std::uint32_t before_all[most_cell_passes + 1];
+  __shared__ std::uint64_t own[list_tiles];
+  const std::uint32_t first_tile = blockIdx.x * list_tiles;
+  const std::uint32_t tile = first_tile + threadIdx.x;
+  const auto warp = static_cast<int>(threadIdx.x / 32);
+  masks += std::uint64_t{blockIdx.y} * tiles;
+  numbers += std::uint64_t{blockIdx.y} * tiles * tile_blocks;
+  counts += std::uint64_t{blockIdx.y} * static_cast<unsigned>(passes) * gridDim.x;
+  if (warp <= passes) {
+    const std::uint64_t in_pass = warp < passes ? blockIdx.x : 0;
+    const std::uint32_t sum =
+        sum_by_warp(counts, static_cast<unsigned>(warp) * std::uint64_t{gridDim.x} + in_pass);
+    if (threadIdx.x % 32 == 0) before_all[warp] = sum;
+  }
+  own[threadIdx.x] = tile < tiles ? masks[tile] : 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    std::uint32_t sum = 0;
+    Scan(storage).ExclusiveSum(count_in_pass(rank, pass, own[threadIdx.x]), sum);
+    before[pass][threadIdx.x] = sum;
+    __syncthreads();
+  }
+  if (blockIdx.x == 0 && threadIdx.x <= static_cast<unsigned>(passes))
+    first[blockIdx.y * live_numbers_of_frame + threadIdx.x] = before_all[threadIdx.x];
+  for (unsigned i = threadIdx.x; i < list_tiles * tile_blocks; i += list_tiles) {
+    const unsigned in_group = i / tile_blocks;
+    const unsigned block = i % tile_blocks;
+    const std::uint64_t mask = own[in_group];
     const int pass = pass_of_block(rank, block);
     if ((mask >> block & 1) == 0 || pass >= passes) continue;
-    const std::uint64_t lower = mask & blocks_mask(rank, pass) & ((std::uint64_t{1} << block) - 1);
-    const std::uint64_t rank_of_block = before[static_cast<std::uint64_t>(pass) * tiles + tile] +
-                                        static_cast<unsigned>(__popcll(lower));
-    numbers[rank_of_block] = tile * tile_blocks + block;
+    const std::uint32_t lower = count_in_pass(rank, pass, mask & ((std::uint64_t{1} << block) - 1));
+    numbers[before_all[pass] + before[pass][in_group] + lower] =
+        (first_tile + in_group) * tile_blocks + block;
   }
 }
 
@@ -156,11 +217,9 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   for (unsigned i = threadIdx.x; i < sizeof small / 4; i += blockDim.x) (&small[0][0][0])[i] = 0;
   for (unsigned i = threadIdx.x; i < sizeof large / 4; i += blockDim.x) (&large[0][0])[i] = 0;
   __syncthreads();
-  const std::uint64_t end = chains.first_live(chains.passes);
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i =
-           chains.first_live(0) + std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-       i < end; i += step) {
+  const std::uint32_t end = chains.first_live[chains.passes];
+  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < end;
+       i += gridDim.x * blockDim.x) {
     const std::uint32_t block = chains.live[i];
     const std::uint32_t kind = chains.classes[block];
     const std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
@@ -223,34 +282,34 @@ __global__ void __launch_bounds__(mark_threads) mark_coded(CellGrid grid, CodedP
 
 }  // namespace
 
-LiveBlocks take_live_blocks(DeviceContext& gpu, int passes, std::uint32_t tiles, unsigned frames) {
+LiveBlocks take_live_blocks(DeviceContext& gpu, std::uint32_t tiles, unsigned frames) {
   const std::uint64_t all = std::uint64_t{frames} * tiles;
   return {gpu.take<std::uint64_t>(all), gpu.take<std::uint32_t>(all * tile_blocks),
-          gpu.take<std::uint64_t>(all * static_cast<unsigned>(passes) + 1)};
+          gpu.take<std::uint32_t>(std::uint64_t{frames} * live_numbers_of_frame)};
 }
 
 void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
                       unsigned frames, const std::uint8_t* classes, const LiveBlocks& live) {
-  const std::uint64_t counted = std::uint64_t{frames} * tiles * static_cast<unsigned>(passes);
-  auto* const counts = gpu.take<std::uint32_t>(counted);
-  launch_items_of(gpu, "find_live", frames, std::uint64_t{tiles} * 32, find_live, rank, passes,
-                  tiles, classes, live.masks, counts);
-  exclusive_sums(gpu, counts, counted, live.before);
-  launch_items_of(gpu, "number_live", frames, std::uint64_t{tiles} * 32, number_live, rank, passes,
-                  tiles, live.masks, live.before, live.numbers);
+  const dim3 blocks(blocks_for(tiles, list_tiles), frames);
+  auto* const counts =
+      gpu.take<std::uint32_t>(std::uint64_t{frames} * blocks.x * static_cast<unsigned>(passes));
+  count_live<<<blocks, list_tiles, 0, gpu.stream()>>>(rank, passes, tiles, classes, live.masks,
+                                                      counts);
+  check_launch("count_live");
+  number_live<<<blocks, list_tiles, 0, gpu.stream()>>>(rank, passes, tiles, live.masks, counts,
+                                                       live.first, live.numbers);
+  check_launch("number_live");
 }
 
-const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank) {
-  auto* const coded = gpu.take<CodedPoints>(1);
+void find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank, CodedPoints* coded) {
   with_cell_rank(rank, [&](auto shape) {
     mark_coded<decltype(shape)><<<8, mark_threads, 0, gpu.stream()>>>(grid, coded);
   });
   check_launch("mark_coded");
-  return coded;
 }
 
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames) {
-  auto* const counts = gpu.take_zeroed<SymbolCounts>(frames.count());
+void count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames,
+                            SymbolCounts* counts) {
   const CellsChains& first = frames.list().front().chains;
   const std::uint64_t blocks = std::uint64_t{first.tiles} * tile_blocks;
   const std::uint64_t most =
@@ -267,7 +326,6 @@ SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks&
   });
   check_launch("count_tokens");
   gpu.streams().join();
-  return counts;
 }
 
 }  // namespace cuszi::gpu

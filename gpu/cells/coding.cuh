@@ -16,11 +16,12 @@ namespace cuszi::gpu {
 /// The blocks of frames that have codes.
 struct LiveBlocks {
   std::uint64_t* masks;    ///< [frame][tile]: bit i is block i
-  std::uint32_t* numbers;  ///< tile * 64 + block, pass by pass of each frame
-  std::uint64_t* before;   ///< [frame][pass][tile], and the number of all
+  std::uint32_t* numbers;  ///< [frame]: tile * 64 + block, pass by pass; room for all blocks
+  std::uint32_t* first;    ///< [frame]: where each pass begins in a frame's numbers, and the end
 };
+inline constexpr unsigned live_numbers_of_frame = most_cell_passes + 1;
 
-LiveBlocks take_live_blocks(DeviceContext& gpu, int passes, std::uint32_t tiles, unsigned frames);
+LiveBlocks take_live_blocks(DeviceContext& gpu, std::uint32_t tiles, unsigned frames);
 /// Starts to list the blocks that have codes, of the first passes of frames.
 void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
                       unsigned frames, const std::uint8_t* classes, const LiveBlocks& live);
@@ -32,7 +33,7 @@ struct SymbolCounts {
 };
 
 /// Starts to find which codes of tiles are coded.
-const CodedPoints* find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank);
+void find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank, CodedPoints* coded);
 
 // Places of the tables of a frame.
 inline constexpr std::uint64_t class_shares_of_frame = class_count * class_places;
@@ -44,9 +45,13 @@ struct EncoderTables {
   PackedSymbolShare* codes;    ///< [frame][class][token]
 };
 EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
+/// Core's default_tables(), on the device.
+const CellsTables* upload_default_tables(DeviceContext& gpu);
 /// Starts to choose the tables of frames, and how many blocks a lane codes. They go to `heads` too.
+/// `tables_done`, a number a frame, are 0 before.
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
-                   CellsHead* heads, const EncoderTables& tables);
+                   const CellsTables* defaults, unsigned* tables_done, CellsHead* heads,
+                   const EncoderTables& tables);
 
 /// Classes in runs of a lane: words that a segment of them takes at most.
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
@@ -70,14 +75,12 @@ struct ChainEncodeTask {
 using ChainEncodeTasks = FrameTasks<ChainEncodeTask>;
 
 /// Starts to count the classes of all blocks and the tokens of those that have codes, by frame.
-SymbolCounts* count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames);
+/// `counts` are 0 before.
+void count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames,
+                            SymbolCounts* counts);
 
 /// Starts to code the chains of all passes.
 void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames);
-
-/// Starts to write the segments of all frames, at these offsets.
-void store_chains(DeviceContext& gpu, const ChainEncodeTask& first, std::uint64_t entries,
-                  const std::uint64_t* offsets, std::byte* out);
 
 /// The bytes of a pass's chains, which may begin at any address.
 struct PassBytes {
@@ -89,10 +92,10 @@ struct PassBytes {
 };
 
 struct ChainDecodeTask {
-  CellsChains chains;  ///< `of_codes` as the index says; `first` counts those of all frames
+  CellsChains chains;  ///< `of_codes` as the index says
   PassBytes bytes[most_cell_passes];
-  const std::uint32_t* sizes;    ///< of segments, as in the index
-  const std::uint64_t* offsets;  ///< sums of sizes before
+  std::uint32_t* sizes;    ///< of segments, as in the index
+  std::uint64_t* offsets;  ///< sums of sizes before, and of all
   const CellsTables* tables;
   std::uint32_t* done;        ///< which segments are decoded: 0 before
   std::uint32_t* next_block;  ///< of those that decode classes: 0 before

@@ -22,7 +22,19 @@ __device__ double sum_of_lanes(double value) {
   return value;
 }
 
-/// A thread block a class.
+/// Number `i` of the weights of a class of a level.
+template <class T, class Shape>
+__device__ ClassWeights<T> weights_as_numbers(const CoarseWeights& weights, int number,
+                                              unsigned i) {
+  const auto fitted = weights.template values<T>();
+  const bool a = (i & 1) != 0;
+  const bool b = (i & 2) != 0;
+  const bool c = (i & 4) != 0;
+  return order_of(Shape::odd_of(number)) == 3 ? effective_weights(fitted, a, b, c)
+                                              : effective_weights(fitted, a, b);
+}
+
+/// A thread block a class of a level.
 template <class T, class Shape, class Frames>
 __global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ Frames frames) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
@@ -37,11 +49,13 @@ __global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ F
   const int number = static_cast<int>(block % Shape::classes);
   const int level = static_cast<int>(block / Shape::classes);
   const int odd = Shape::odd_of(number);
-  CoarseWeights& own = task.fitted->of[level][number];
-  if (order_of(odd) < 2) {
-    if (threadIdx.x == 0) own = {0, 0};
-    return;
-  }
+  const auto keep = [&](const CoarseWeights& found) {  // by all threads
+    if (threadIdx.x == 0) task.fitted->of[level][number] = found;
+    if (threadIdx.x < weights_of_set)
+      task.weights[block * weights_of_set + threadIdx.x] =
+          weights_as_numbers<T, Shape>(found, number, threadIdx.x);
+  };
+  if (order_of(odd) < 2) return keep({0, 0});
   const CellFitSample sample(Shape{}, extents, 1 << level, odd);
   const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
     const T value = task.values[point_at({z, y, x}, extents)];
@@ -60,10 +74,7 @@ __global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ F
   CUSZI_UNROLL
   for (const CellObservation& one : seen)
     used += static_cast<std::uint32_t>(__syncthreads_count(one.is_used));
-  if (used < fewest_cell_fit_points) {
-    if (threadIdx.x == 0) own = equal_weights(odd);
-    return;
-  }
+  if (used < fewest_cell_fit_points) return keep(equal_weights(odd));
   if (threadIdx.x == 0) {
     shares = CellShares::initial(odd);
     goes_on = true;
@@ -101,7 +112,7 @@ __global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ F
     }
   }
   __syncthreads();
-  if (threadIdx.x == 0) own = shares.rounded(odd);
+  keep(shares.rounded(odd));
 }
 
 template <class T, class Shape>
@@ -113,13 +124,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   const CellsWeights& weights = heads[blockIdx.y].weights;
   const unsigned set = i / weights_of_set;
   const unsigned number = set % Shape::classes;
-  const auto fitted = weights.of[set / Shape::classes][number].template values<T>();
-  const bool a = (i & 1) != 0;
-  const bool b = (i & 2) != 0;
-  const bool c = (i & 4) != 0;
-  numbers[blockIdx.y * count + i] = order_of(Shape::odd_of(static_cast<int>(number))) == 3
-                                        ? effective_weights(fitted, a, b, c)
-                                        : effective_weights(fitted, a, b);
+  numbers[blockIdx.y * count + i] = weights_as_numbers<T, Shape>(
+      weights.of[set / Shape::classes][number], static_cast<int>(number), i % weights_of_set);
 }
 
 }  // namespace

@@ -9,11 +9,33 @@ namespace {
 
 constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
 
-/// A warp a table: of tokens, or of classes, whose table has fewer places.
+/// How many blocks a lane codes: by a warp, a lane a class.
+__device__ void choose_lanes(const SymbolCounts& counts, const Cost* costs, CellsHead& head) {
+  const unsigned kind = threadIdx.x;  // a class
+  std::uint64_t codes = 0;
+  std::uint64_t raw_bits = 0;
+  Cost cost = 0;
+  if (kind > 0 && kind < class_count) {
+    for (unsigned token = 0; token < cell_tokens; ++token) {
+      const std::uint64_t count = counts.tokens[kind][token];
+      codes += count;
+      if (token >= small_tokens) raw_bits += count * raw_bits_of_code_token(token);
+    }
+    cost = __ldcg(costs + kind);  // of other blocks
+  }
+  for (unsigned half = 16; half != 0; half /= 2) {
+    codes += __shfl_down_sync(~0U, codes, half);
+    raw_bits += __shfl_down_sync(~0U, raw_bits, half);
+    cost += __shfl_down_sync(~0U, cost, half);
+  }
+  if (kind == 0) head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + raw_bits);
+}
+
+/// A warp a table: of tokens, or of classes, whose table has fewer places. The last of a frame
+/// chooses how many blocks a lane codes.
 __global__ void __launch_bounds__(32)
     choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
-                      PackedSymbolShare* class_shares, PackedSymbolShare* code_shares,
-                      Cost* costs) {
+                      EncoderTables shares, Cost* costs, unsigned* tables_done) {
   __shared__ std::uint64_t own[token_places];
   __shared__ SymbolTable table;
   __shared__ std::uint32_t first[token_places];
@@ -22,8 +44,6 @@ __global__ void __launch_bounds__(32)
   counts += blockIdx.y;
   head += blockIdx.y;
   costs += blockIdx.y * table_count;
-  class_shares += blockIdx.y * class_shares_of_frame;
-  code_shares += blockIdx.y * code_shares_of_frame;
   for (unsigned i = threadIdx.x; i < token_places; i += 32) {
     own[i] = is_of_codes        ? counts->tokens[number][i]
              : i < class_places ? counts->classes[number][i]
@@ -43,37 +63,12 @@ __global__ void __launch_bounds__(32)
   }
   __syncwarp();
   const unsigned places = is_of_codes ? token_places : class_places;
-  PackedSymbolShare* const shares =
-      is_of_codes ? code_shares + number * token_places : class_shares + number * class_places;
+  PackedSymbolShare* const out =
+      is_of_codes ? shares.codes + blockIdx.y * code_shares_of_frame + number * token_places
+                  : shares.classes + blockIdx.y * class_shares_of_frame + number * class_places;
   for (unsigned i = threadIdx.x; i < places; i += 32)
-    shares[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
-}
-
-/// A lane a class.
-__global__ void choose_lanes(const SymbolCounts* counts, const Cost* costs, CellsHead* head) {
-  const unsigned kind = threadIdx.x;  // a class
-  counts += blockIdx.y;
-  costs += blockIdx.y * table_count;
-  head += blockIdx.y;
-  std::uint64_t codes = 0;
-  std::uint64_t raw_bits = 0;
-  Cost cost = 0;
-  if (kind > 0 && kind < class_count) {
-    for (unsigned token = 0; token < cell_tokens; ++token) {
-      const std::uint64_t count = counts->tokens[kind][token];
-      codes += count;
-      if (token >= small_tokens) raw_bits += count * raw_bits_of_code_token(token);
-    }
-    cost = costs[kind];
-  }
-  for (unsigned half = 16; half != 0; half /= 2) {
-    codes += __shfl_down_sync(~0U, codes, half);
-    raw_bits += __shfl_down_sync(~0U, raw_bits, half);
-    cost += __shfl_down_sync(~0U, cost, half);
-  }
-  if (kind == 0) {
-    head->blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + raw_bits);
-  }
+    out[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
+  if (is_last_block(tables_done + blockIdx.y, table_count)) choose_lanes(*counts, costs, *head);
 }
 
 }  // namespace
@@ -83,15 +78,17 @@ EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames) {
           gpu.take<PackedSymbolShare>(frames * code_shares_of_frame)};
 }
 
+const CellsTables* upload_default_tables(DeviceContext& gpu) {
+  return upload(gpu, &default_tables(), 1);
+}
+
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
-                   CellsHead* heads, const EncoderTables& tables) {
-  const CellsTables* const defaults = upload(gpu, &default_tables(), 1);
+                   const CellsTables* defaults, unsigned* tables_done, CellsHead* heads,
+                   const EncoderTables& tables) {
   auto* const costs = gpu.take<Cost>(frames * table_count);
-  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(
-      counts, defaults, heads, tables.classes, tables.codes, costs);
+  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(counts, defaults, heads,
+                                                                        tables, costs, tables_done);
   check_launch("choose_each_table");
-  choose_lanes<<<dim3(1, frames), 32, 0, gpu.stream()>>>(counts, costs, heads);
-  check_launch("choose_lanes");
 }
 
 }  // namespace cuszi::gpu

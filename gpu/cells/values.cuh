@@ -28,10 +28,10 @@ struct PredictTask {
   const T* values;
   double half_step;
   CellsWeights* fitted;
-  std::int32_t* anchors;           ///< of tiles
-  const ClassWeights<T>* weights;  ///< `fitted` as numbers, in the order of weight_sets
-  std::int16_t* codes;             ///< [tile][block][code]
-  std::uint8_t* classes;           ///< [tile][block]
+  std::int32_t* anchors;     ///< of tiles
+  ClassWeights<T>* weights;  ///< `fitted` as numbers, in the order of weight_sets
+  std::int16_t* codes;       ///< [tile][block][code]
+  std::uint8_t* classes;     ///< [tile][block]
   const CodedPoints* coded;
   RankedBits patches;
   unsigned long long* patch_counts;  ///< of passes
@@ -93,9 +93,6 @@ PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::
 inline ByteCount anchor_bytes(const PackedAnchors& packed, std::uint64_t words) {
   return ceil_div(packed.groups, 4) * 4 + 4 * words;
 }
-/// Starts to write the sections, one after the other.
-void store_anchors(DeviceContext& gpu, const PackedAnchors& packed, unsigned frames,
-                   std::byte* out);
 
 /// A section of anchors, and where damage is told.
 struct AnchorSection {
@@ -110,7 +107,7 @@ struct AnchorSection {
 std::int32_t* unpack_anchors(DeviceContext& gpu, const CellGrid& grid,
                              const FrameTasks<AnchorSection>& sections);
 
-/// Starts to fit the weights of all classes to samples of the frames' values.
+/// Starts to fit the weights of all classes to samples of the frames' values, also as numbers.
 template <class T>
 void fit_cell_weights(DeviceContext& gpu, int rank, const PredictTasks<T>& frames);
 

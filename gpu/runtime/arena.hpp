@@ -73,10 +73,12 @@ class Arena : Unmovable {
     grow(peak_);
   }
 
-  bool holds(const void* memory) const {
+  /// Whether bytes lie in one of the blocks.
+  bool holds(Bytes bytes) const {
     return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& block) {
       const auto* const begin = static_cast<const std::byte*>(block.memory);
-      return !std::less<>{}(memory, begin) && std::less<>{}(memory, begin + block.size);
+      return !std::less<>{}(bytes.data(), begin) &&
+             !std::less<>{}(begin + block.size, bytes.data() + bytes.size());
     });
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -94,6 +95,27 @@ class DeviceContext {
   HostThreads host_;
   std::vector<std::unique_ptr<DeviceContext>> others_;
   std::size_t others_in_use_ = 0;  ///< since the last reset()
+};
+
+/// Arrays that are cleared by one call.
+class ZeroedArrays {
+ public:
+  /// take() sets `array`.
+  template <class T>
+  void add(T*& array, ByteCount count) {
+    constexpr ByteCount alignment = 256;
+    setters_.push_back(
+        [&array, at = size_](std::byte* memory) { array = reinterpret_cast<T*>(memory + at); });
+    size_ += ceil_div(count * sizeof(T), alignment) * alignment;
+  }
+  void take(DeviceContext& gpu) const {
+    auto* const memory = gpu.take_zeroed<std::byte>(size_);
+    for (const auto& set : setters_) set(memory);
+  }
+
+ private:
+  std::vector<std::function<void(std::byte*)>> setters_;
+  ByteCount size_ = 0;
 };
 
 class FrameMemory {

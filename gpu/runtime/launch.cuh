@@ -60,13 +60,13 @@ void launch_in_turn(DeviceContext& gpu, const char* name, std::uint64_t items, u
   launch_items(gpu, name, std::min(items, most * ItemPolicy::threads), kernel, args...);
 }
 
-/// True in the last thread block to arrive; the others' writes are then visible. `blocks_done` must
-/// start at 0. Called by all threads.
-__device__ inline bool is_last_block(unsigned* blocks_done) {
+/// True in the last of so many thread blocks to arrive; the others' writes are then visible.
+/// `blocks_done` must start at 0. Called by all threads.
+__device__ inline bool is_last_block(unsigned* blocks_done, unsigned blocks) {
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(blocks_done, 1U) == gridDim.x * gridDim.y - 1;
+  if (threadIdx.x == 0) is_last = atomicAdd(blocks_done, 1U) == blocks - 1;
   __syncthreads();
   if (is_last) __threadfence();
   return is_last;

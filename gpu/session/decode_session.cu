@@ -107,6 +107,8 @@ class GpuDecodeSession final : public DecodeSession {
 
   Bytes payload() const override { return payload_; }
 
+  void learn_begin(Bytes begin) override { begin_ = begin; }
+
   void unpack(Sections& sections) override { bitcomp_unpack(gpu_, sections); }
 
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
@@ -126,7 +128,8 @@ class GpuDecodeSession final : public DecodeSession {
       Restoration<decltype(zero)> restoration(gpu_, target);
       visit_own_coder(predictor, [&]<class Params>(const Params& params) {
         if constexpr (std::is_same_v<Params, CellsParams>) {
-          gpu::decode_values(gpu_, params, passes, restoration.output());
+          const Bytes codebook = passes.front().find(SectionId::codebook);
+          gpu::decode_values(gpu_, params, passes, on_host(codebook), restoration.output());
         } else {
           gpu::decode_values(gpu_, params, passes.front(), restoration.output());
         }
@@ -162,8 +165,17 @@ class GpuDecodeSession final : public DecodeSession {
   }
 
  private:
+  /// A part of the payload; empty if it has not been copied.
+  Bytes on_host(Bytes part) const {
+    const bool is_inside = !std::less<>{}(part.data(), payload_.data());
+    const ByteCount first = is_inside ? static_cast<ByteCount>(part.data() - payload_.data()) : 0;
+    if (!is_inside || first + part.size() > begin_.size()) return {};
+    return begin_.subspan(first, part.size());
+  }
+
   DeviceContext& gpu_;
   Bytes payload_;
+  Bytes begin_;
 };
 
 }  // namespace

@@ -112,17 +112,14 @@ class GpuBackend final : public Backend {
         by_staging ? MutableBytes(gpu_.take_pinned<std::byte>(out.size()), out.size()) : out;
     CopyList small;
     MutableBytes rest = to;
-    for (const Sections& sections : passes) {
-      for (const Section& section : sections.list()) {
-        const Bytes bytes = section.bytes;
-        const bool by_kernel = (by_staging || !to_host) && bytes.size() <= most_kernel_copy;
-        if (by_kernel && gpu_.memory().holds(bytes.data())) {
-          small.add({rest.data(), bytes.data(), bytes.size()});
-        } else {
-          start_copy(gpu_, rest.data(), bytes.data(), bytes.size());
-        }
-        rest = rest.subspan(bytes.size());
+    for (const Bytes bytes : runs_of(passes)) {
+      const bool by_kernel = (by_staging || !to_host) && bytes.size() <= most_kernel_copy;
+      if (by_kernel && gpu_.memory().holds(bytes)) {
+        small.add({rest.data(), bytes.data(), bytes.size()});
+      } else {
+        start_copy(gpu_, rest.data(), bytes.data(), bytes.size());
       }
+      rest = rest.subspan(bytes.size());
     }
     small.run(gpu_.stream());
     if (to_host) gpu_.sync();
@@ -134,6 +131,25 @@ class GpuBackend final : public Backend {
  private:
   static constexpr ByteCount small_copy = 4096;
   static constexpr ByteCount most_staged = ByteCount{1} << 20;
+
+  /// Sections that follow each other in a block of the arena are one.
+  std::vector<Bytes> runs_of(std::span<const Sections> passes) const {
+    std::vector<Bytes> runs;
+    for (const Sections& sections : passes) {
+      for (const Section& section : sections.list()) {
+        const Bytes bytes = section.bytes;
+        if (!runs.empty() && runs.back().data() + runs.back().size() == bytes.data()) {
+          const Bytes joined(runs.back().data(), runs.back().size() + bytes.size());
+          if (gpu_.memory().holds(joined)) {
+            runs.back() = joined;
+            continue;
+          }
+        }
+        runs.push_back(bytes);
+      }
+    }
+    return runs;
+  }
 
   static bool are_on_host(std::span<const Bytes> strings) {
     return std::all_of(strings.begin(), strings.end(),

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::resident_bloc
     add_sample(values, count, missing, self, all, result->sampled);
 
   if (threadIdx.x == 0) ranges[blockIdx.x] = range;
-  if (!is_last_block(&result->blocks_done)) return;
+  if (!is_last_block(&result->blocks_done, gridDim.x)) return;
   range = empty_range<T>();
   for (unsigned i = threadIdx.x; i < gridDim.x; i += ScanPolicy::threads) {
     const volatile SeenRange<T>& one = ranges[i];

@@ -1,0 +1,142 @@
+#include <cub/block/block_scan.cuh>
+
+#include "gpu/cells/sections.cuh"
+#include "gpu/runtime/launch.cuh"
+
+namespace cuszi::gpu {
+
+namespace {
+
+static_assert(sizeof(CellsHead) % 4 == 0);
+
+constexpr unsigned place_threads = 1024;
+
+/// Where segments go, one after the other: a thread block a frame. The sizes and heads that are
+/// reported lie in page-locked memory.
+template <class Frames>
+__global__ void __launch_bounds__(place_threads)
+    place_segments_of(const __grid_constant__ Frames frames, std::uint32_t entries,
+                      std::uint64_t* offsets, const unsigned long long* patches,
+                      PackedAnchors anchors, const CellsHead* heads, CodedSizes* sizes,
+                      CellsHead* coded_heads) {
+  constexpr unsigned own = 4;  // entries of a thread at once
+  using Scan = cub::BlockScan<std::uint64_t, place_threads, cub::BLOCK_SCAN_WARP_SCANS>;
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned unused;
+  const ChainEncodeTask& task = frames.find(shared, unused);
+  const CellsChains& chains = task.chains;
+  offsets += std::uint64_t{blockIdx.y} * (entries + 1);
+  std::uint64_t before = 0;
+  for (std::uint32_t start = 0; start < entries; start += own * place_threads) {
+    const std::uint32_t first = start + own * threadIdx.x;
+    std::uint64_t sums[own];
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < own; ++i) sums[i] = first + i < entries ? task.sizes[first + i] : 0;
+    std::uint64_t all = 0;
+    Scan(storage).ExclusiveSum(sums, sums, all);
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < own; ++i)
+      if (first + i < entries) offsets[first + i] = before + sums[i];
+    before += all;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) offsets[entries] = before;
+  const auto* const head = reinterpret_cast<const std::uint32_t*>(heads + blockIdx.y);
+  auto* const reported = reinterpret_cast<std::uint32_t*>(coded_heads + blockIdx.y);
+  for (unsigned i = threadIdx.x; i < sizeof *heads / 4; i += place_threads) reported[i] = head[i];
+  __syncthreads();
+  sizes += blockIdx.y;
+  const auto pass = static_cast<int>(threadIdx.x);
+  if (pass == 0) {
+    const std::uint64_t* const words = anchors.offsets + std::uint64_t{blockIdx.y} * anchors.groups;
+    sizes->end = before;
+    sizes->anchor_words = words[anchors.groups] - words[0];
+    sizes->has_overflown = *task.has_overflown;
+  }
+  if (pass >= chains.passes) return;
+  const PassSegments& segments = chains.segments[pass];
+  sizes->live[pass] = chains.live_of(pass);
+  sizes->code_segments[pass] = chains.code_segments(pass);
+  sizes->classes_at[pass] = offsets[segments.first];
+  sizes->codes_at[pass] = offsets[segments.first + segments.of_classes];
+  sizes->patches[pass] = patches[blockIdx.y * most_cell_passes + threadIdx.x];
+}
+constexpr unsigned store_threads = 128;
+constexpr unsigned store_warps = store_threads / 32;
+
+/// A group of anchors by a warp: its width, and its words behind the widths.
+__device__ void store_anchors(const PackedAnchors& anchors, std::uint32_t group, std::byte* out) {
+  const std::uint32_t padded = (anchors.groups + 3) / 4 * 4;
+  if (group >= padded) return;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t first = std::uint64_t{blockIdx.y} * anchors.groups;  // of the frame
+  const std::uint8_t width = group < anchors.groups ? anchors.widths[first + group] : 0;
+  if (lane == 0) out[group] = std::byte{width};
+  auto* const words = reinterpret_cast<std::uint32_t*>(out + padded);
+  if (lane < width)
+    words[anchors.offsets[first + group] - anchors.offsets[first] + lane] =
+        anchors.words[(first + group) * 32 + lane];
+}
+
+/// Thread blocks along grid.x: one a segment, then one for a few groups of anchors, then one for
+/// the head.
+template <class Frames>
+__global__ void __launch_bounds__(store_threads)
+    store_parts(const __grid_constant__ Frames frames,
+                const __grid_constant__ ChainEncodeTask first, std::uint32_t entries,
+                const std::uint64_t* offsets, PackedAnchors anchors) {
+  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  unsigned block;
+  const SectionPlaces& places = frames.find(shared, block);
+  if (block + 1 == gridDim.x) {
+    for (ByteCount i = threadIdx.x; i < places.head_bytes; i += store_threads)
+      places.head[i] = places.staged_head[i];
+    return;
+  }
+  if (block >= entries) {
+    store_anchors(anchors, (block - entries) * store_warps + threadIdx.x / 32, places.anchors);
+    return;
+  }
+  const std::uint64_t entry = std::uint64_t{blockIdx.y} * entries + block;
+  const std::uint32_t size = first.sizes[entry];
+  if (size == 0) return;
+  int pass = 0;
+  std::uint32_t in_pass = block;
+  const PassSegments* const segments = first.chains.segments;
+  find_pass(first.chains, in_pass, pass,
+            [&](int p) { return segments[p].of_classes + segments[p].of_codes; });
+  if (places.index[pass] == nullptr) return;
+  offsets += std::uint64_t{blockIdx.y} * (entries + 1);
+  if (threadIdx.x == 0) reinterpret_cast<std::uint32_t*>(places.index[pass])[in_pass] = size;
+  std::byte* const to = places.chains[pass] + (offsets[block] - offsets[segments[pass].first]);
+  store_segment(first.words[entry], first.states + entry * 32,
+                reinterpret_cast<std::uint32_t*>(to));
+}
+
+}  // namespace
+
+void place_segments(DeviceContext& gpu, const ChainEncodeTasks& frames, std::uint32_t entries,
+                    std::uint64_t* offsets, const unsigned long long* patch_counts,
+                    const PackedAnchors& anchors, const CellsHead* heads, CodedSizes* sizes,
+                    CellsHead* coded_heads) {
+  frames.visit([&]<class Frames>(const Frames& tasks) {
+    place_segments_of<Frames><<<dim3(1, frames.count()), place_threads, 0, gpu.stream()>>>(
+        tasks, entries, offsets, patch_counts, anchors, heads, sizes, coded_heads);
+  });
+  check_launch("place_segments");
+}
+
+void store_sections(DeviceContext& gpu, const ChainEncodeTask& first, std::uint32_t entries,
+                    const std::uint64_t* offsets, const PackedAnchors& anchors,
+                    const FrameTasks<SectionPlaces>& places) {
+  const std::uint64_t of_anchors = ceil_div(std::uint64_t{anchors.groups} + 3, store_warps);
+  const dim3 blocks(grid_of(entries + of_anchors + 1), places.count());
+  places.visit([&]<class Frames>(const Frames& tasks) {
+    store_parts<Frames>
+        <<<blocks, store_threads, 0, gpu.stream()>>>(tasks, first, entries, offsets, anchors);
+  });
+  check_launch("store_parts");
+}
+
+}  // namespace cuszi::gpu
