@@ -135,6 +135,7 @@ TEST_CASE("a member that its writer has not finished is passed over") {
         joined({whole, Archive(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(size))});
     REQUIRE(unfinished_of(cut) == size);
     REQUIRE(restore_archive(cut) == values);
+    REQUIRE(read_hostile(cut) == Outcome::restored);
     if (size < 12) continue;
     cut.resize(whole.size() + next.size());  // the file is longer than what was written
     if (size + 12 <= next.size()) {
@@ -144,6 +145,7 @@ TEST_CASE("a member that its writer has not finished is passed over") {
     }
   }
   REQUIRE(unfinished_of(joined({whole, Archive(50)})) == 50);
+  REQUIRE(read_hostile(joined({step(2, 1), Archive(50)})) == Outcome::restored);
   REQUIRE_THROWS_AS(unfinished_of(joined({whole, Archive(50, std::byte{7})})), ArchiveError);
 }
 

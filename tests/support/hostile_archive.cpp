@@ -27,12 +27,18 @@ void require(bool kept, const char* promise) {
 
 bool same(Bytes a, Bytes b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
+/// Whether an archive can be read from a pipe, which shows no unfinished member.
+bool fits_a_pipe(Bytes archive) {
+  MemorySource source(archive);
+  const ArchiveReader reader(source);
+  return reader.members() == 1 && reader.unfinished_bytes() == 0;
+}
+
 /// All that can be checked without restoring anything; of one member, through a pipe.
 void check(Bytes archive) {
   PipeSource pipe(archive);
   MemorySource memory(archive);
-  const bool is_one = ArchiveReader(memory).members() == 1;
-  memory.seek(0);
+  const bool is_one = fits_a_pipe(archive);
   ByteSource& source = is_one ? static_cast<ByteSource&>(pipe) : memory;
   ArchiveReader reader(source);
   for (std::uint64_t i = 0; i < reader.frames(); ++i) {
@@ -43,8 +49,10 @@ void check(Bytes archive) {
   reader.finish();
   require(reader.amendment() || !is_one || !reader.finds_frames(), "frames are found in a pipe");
   require(reader.header_bytes() < archive.size(), "a header is all of an archive");
-  require(reader.bytes_read() == archive.size() && reader.bytes_skipped() == 0,
-          "not all of an archive was read");
+  const ByteCount unfinished = reader.unfinished_bytes();
+  require(
+      reader.bytes_read() + unfinished == archive.size() && reader.bytes_skipped() == unfinished,
+      "not all of an archive was read");
 }
 
 /// The bytes in a file without a name, of a time that is past: nobody is writing to it.
@@ -148,7 +156,7 @@ bool restore(Bytes archive, const ArchiveHeader& header) {
   check_no_more_frames(archive);
   MemorySource file(archive);
   PipeSource pipe(archive);
-  const bool is_file = archive.size() % 2 == 0 || header.plan.stack != nullptr;
+  const bool is_file = archive.size() % 2 == 0 || !fits_a_pipe(archive);
   ByteSource& source = is_file ? static_cast<ByteSource&>(file) : pipe;
   const std::uint64_t stride = 2 + archive.size() % 7;
   const bool shown = succeeds([&] { check_preview(source, header, stride, whole); });
