@@ -183,8 +183,8 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
 /// A warp a segment of classes, in the order of passes. One that needs the classes of another waits
 /// for it: a launch a pass would wait for all.
 template <class Frames>
-__global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
-    decode_classes_of_frame(const __grid_constant__ Frames frames) {
+__global__ void __launch_bounds__(32 * CellsPolicy::class_table_warps)
+    decode_classes_of_frame(const __grid_constant__ Frames frames, unsigned decoding_warps) {
   __shared__ alignas(16) std::uint32_t room[Frames::shared_words];
   unsigned unused;
   const ChainDecodeTask& task = frames.find(room, unused);
@@ -197,7 +197,8 @@ __global__ void __launch_bounds__(32 * CellsPolicy::class_warps)
                 return DecoderEntry::of(symbol, false, frequency, place);
               });
   const CellsChains& chains = task.chains;
-  std::uint32_t number = block * (blockDim.x / 32) + threadIdx.x / 32;
+  if (threadIdx.x / 32 >= decoding_warps) return;
+  std::uint32_t number = block * decoding_warps + threadIdx.x / 32;
   int pass = 0;
   if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; }))
     return;
@@ -458,12 +459,14 @@ void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames) {
   const std::uint32_t most =
       most_segments(frames, [](const PassSegments& pass) { return pass.of_classes; });
   if (most == 0) return;
-  const unsigned warps = SharedChains::warps(gpu.device(), CellsPolicy::class_warps);
-  const dim3 blocks(blocks_for(most, warps), frames.count());
+  const unsigned warps = SharedChains::warps(gpu.device(), CellsPolicy::class_table_warps);
+  const unsigned decoding_warps = std::min(warps, CellsPolicy::class_warps);
+  const dim3 blocks(blocks_for(most, decoding_warps), frames.count());
   const std::size_t shared = SharedChains::bytes(warps);
   frames.visit([&]<class Frames>(const Frames& tasks) {
     raise_shared_limit(gpu.device(), decode_classes_of_frame<Frames>);
-    decode_classes_of_frame<Frames><<<blocks, 32 * warps, shared, gpu.stream()>>>(tasks);
+    decode_classes_of_frame<Frames>
+        <<<blocks, 32 * warps, shared, gpu.stream()>>>(tasks, decoding_warps);
   });
   check_launch("decode_classes_of_frame");
 }

@@ -101,15 +101,17 @@ __global__ void __launch_bounds__(list_tiles)
   }
   if (blockIdx.x == 0 && threadIdx.x <= static_cast<unsigned>(passes))
     first[blockIdx.y * live_numbers_of_frame + threadIdx.x] = before_all[threadIdx.x];
-  for (unsigned i = threadIdx.x; i < list_tiles * tile_blocks; i += list_tiles) {
-    const unsigned in_group = i / tile_blocks;
-    const unsigned block = i % tile_blocks;
-    const std::uint64_t mask = own[in_group];
-    const int pass = pass_of_block(rank, block);
-    if ((mask >> block & 1) == 0 || pass >= passes) continue;
-    const std::uint32_t lower = count_in_pass(rank, pass, mask & ((std::uint64_t{1} << block) - 1));
-    numbers[before_all[pass] + before[pass][in_group] + lower] =
-        (first_tile + in_group) * tile_blocks + block;
+  const unsigned block = threadIdx.x % tile_blocks;  // in every turn
+  const int pass = pass_of_block(rank, block);
+  if (pass >= passes) return;
+  const std::uint64_t lower = blocks_mask(rank, pass) & ((std::uint64_t{1} << block) - 1);
+  const unsigned in_field = min(list_tiles, tiles - first_tile);
+#pragma unroll 4
+  for (unsigned i = threadIdx.x / tile_blocks; i < in_field; i += list_tiles / tile_blocks) {
+    if ((own[i] >> block & 1) == 0) continue;
+    const auto rank_in_tile = static_cast<unsigned>(__popcll(own[i] & lower));
+    numbers[before_all[pass] + before[pass][i] + rank_in_tile] =
+        (first_tile + i) * tile_blocks + block;
   }
 }
 

@@ -29,8 +29,10 @@ struct CellsPolicy {
   static constexpr unsigned encode_warps = 24;
   /// Of many small frames: fewer would take long to load their tables.
   static constexpr unsigned fewest_chain_warps = 8;
-  /// Decoding classes, which have few segments, pass by pass.
+  /// Decoding classes, which have few segments, pass by pass: warps of a block that decode, and
+  /// those that make its tables.
   static constexpr unsigned class_warps = 4;
+  static constexpr unsigned class_table_warps = 24;
 
   /// Counting tokens and contexts: blocks of a multiprocessor that take blocks of codes in turn.
   static constexpr unsigned count_threads = 256;
