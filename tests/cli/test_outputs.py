@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-from cli_test import ARCHIVE, CUSZI, INPUT, OK, OUTPUT, USAGE, CliTest, also_sanitized
+from cli_test import ARCHIVE, CUSZI, INPUT, OK, OUTPUT, USAGE, CliTest, also_sanitized, quick
 
 NO_TMPFILE = os.environ.get("NO_TMPFILE")
 OPTIONS = ["-d", "20x30x40", "-t", "f32", "-e", "1e-3"]
@@ -94,7 +94,7 @@ class StandardStreams(OutputTest):
     def test_an_input_pipe_that_does_not_block(self):
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
-        process = subprocess.Popen([CUSZI, "compress", "-", *OPTIONS, "-o", "b.cuszi"],
+        process = subprocess.Popen([CUSZI, *quick(["compress", "-", *OPTIONS, "-o", "b.cuszi"])],
                                    cwd=self.folder, stdin=reader, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         os.close(reader)

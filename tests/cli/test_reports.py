@@ -124,7 +124,7 @@ class Reports(CliTest):
     def test_inspect(self):
         self.field("m_20x30x40.f32", "missing")
         self.cuszi("compress", "m_20x30x40.f32", "-e", "1e-2", "-m", "abs", "--fill-value", "7",
-                   "--frame-size", "40K", "-o", "m.cuszi")
+                   "--frame-size", "40K", "--predictor", "multilevel", "-o", "m.cuszi")
         report, = self.report("inspect", "m.cuszi")
         self.assertLessEqual(REPORT_KEYS, set(report))
         self.assertEqual(report["dims"], [20, 30, 40])

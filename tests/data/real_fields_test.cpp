@@ -44,7 +44,7 @@ std::vector<std::byte> unpack(const fs::path& packed) {
 
 }  // namespace
 
-TEST_CASE("real fields keep their promises at every bound") {
+TEST_CASE("real fields keep their promises at coarse and fine bounds") {
   const std::vector<fs::path> fields = packed_fields();
   if (fields.empty()) {
     WARN("not run: no real fields in " << fields_folder() << "; set CUSZI_SHARED");
@@ -59,7 +59,7 @@ TEST_CASE("real fields keep their promises at every bound") {
     if (name.starts_with("tos_ipsl")) task.fills.add(1e20);
     for (const PredictorId predictor :
          {PredictorId::lorenzo, PredictorId::interp, PredictorId::multilevel}) {
-      for (const double bound : {1e-2, 1e-3, 1e-4, 1e-6}) {
+      for (const double bound : {1e-2, 1e-6}) {
         INFO(name << ' ' << name_of(predictor) << " rel " << bound);
         task.config.predictor.id = predictor;
         task.config.coder = predictor == PredictorId::multilevel ? CoderId::ans : CoderId::huffman;

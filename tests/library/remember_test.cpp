@@ -104,7 +104,7 @@ TEST_CASE("an amended archive of values that do not compress has room", "[librar
 }
 
 TEST_CASE("other options, relative bounds and targets do not amend", "[library]") {
-  const cuszi_options options = remembering(1e-2);
+  const cuszi_options options = remembering(1e-2, CUSZI_PRESET_FAST);
   Context context;
   const auto values =
       restored(context, context.compress(make_values<float>(points), dims, options), options);

@@ -36,7 +36,7 @@ TEST_CASE("a field of one value comes back bit for bit, from next to nothing") {
   int masked = 0;
   int signed_zeros = 0;
   int mixed = 0;
-  for (int i = 0; i < 600 / share_of_frames; ++i) {
+  for (int i = 0; i < some_of(600); ++i) {
     const RandomFrame random_frame = random_constant_frame(random, 300, 20'000);
     const FrameTask& task = random_frame.task;
     INFO("frame " << i << ": " << random_frame.to_string());
@@ -54,10 +54,10 @@ TEST_CASE("a field of one value comes back bit for bit, from next to nothing") {
     mixed += both_zeros ? 1 : 0;
     if (frame.header.missing == 0 && !both_zeros) REQUIRE(frame.bytes.size() < 64);
   }
-  CHECK(constant > 300 / share_of_frames);
-  CHECK(masked > 50 / share_of_frames);
-  CHECK(signed_zeros > 50 / share_of_frames);
-  CHECK(mixed > 10 / share_of_frames);
+  CHECK(constant > some_of(300));
+  CHECK(masked > some_of(50));
+  CHECK(signed_zeros > some_of(50));
+  CHECK(mixed > some_of(10));
 }
 
 }  // namespace cuszi::test

@@ -13,8 +13,6 @@ namespace cuszi::test {
 
 namespace {
 
-constexpr int library_cases = 2000 / share_of_frames;
-
 template <class T>
 constexpr zfp_type type_of() {
   if constexpr (std::is_floating_point_v<T>) {
@@ -85,7 +83,7 @@ class Library {
 TEMPLATE_TEST_CASE("zfp streams are those of the zfp library, both ways", "", float, double,
                    std::int32_t, std::int64_t) {
   Random random(sizeof(TestType) + (std::is_integral_v<TestType> ? 1 : 0));
-  for (int i = 0; i < library_cases; ++i) {
+  for (int i = 0; i < some_of(2000); ++i) {
     const auto given = random_zfp_case<TestType>(random);
     INFO("case " << i << ": " << given.text);
     Library<TestType> library(given);
@@ -103,9 +101,11 @@ TEMPLATE_TEST_CASE("zfp streams are those of the zfp library, both ways", "", fl
   }
 }
 
+// Of fields, those of integers: the others are large, and ours are compared with the checksums.
 TEMPLATE_TEST_CASE("the zfp library has the checksums that zfp publishes", "", float, double,
                    std::int32_t, std::int64_t) {
-  check_published_zfp<TestType>([](const ZfpCase<TestType>& given) {
+  constexpr bool with_field = std::is_integral_v<TestType>;
+  check_published_zfp<TestType, with_field>([](const ZfpCase<TestType>& given) {
     Library<TestType> library(given);
     auto stream = library.compress(given.values);
     auto restored = library.decompress(stream, given.values.size());

@@ -5,16 +5,16 @@
 
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
+#include "tests/property/random_frame.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/frame_codec.hpp"
-#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
 TEST_CASE("every point keeps to the bound that is given for it") {
   const PredictorId predictor = GENERATE(PredictorId::multilevel, PredictorId::cells);
-  constexpr int fields = sanitized ? 40 : 400;
+  const int fields = some_of(400);
   const auto backend = cpu::make_backend();
   int coded = 0;
   int local = 0;

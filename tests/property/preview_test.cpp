@@ -70,7 +70,7 @@ TEST_CASE("boxes have the values of the whole field") {
   Random random(6);
   int left_out = 0;
   int shown_points = 0;
-  for (int i = 0; i < 500 / share_of_frames; ++i) {
+  for (int i = 0; i < some_of(500); ++i) {
     RandomFrame frame = random_frame(random, 1, most_points);
     if (random.one_in(2)) frame.task.config.predictor.id = PredictorId::multilevel;
     const FrameShape& shape = frame.task.shape;
@@ -99,8 +99,8 @@ TEST_CASE("boxes have the values of the whole field") {
       ++shown_points;
     }
   }
-  CHECK(left_out > 100 / share_of_frames);  // few fields here have several frames of 64 KiB
-  CHECK(shown_points > 1000 / share_of_frames);
+  CHECK(left_out > some_of(100));  // few fields here have several frames of 64 KiB
+  CHECK(shown_points > some_of(1000));
 }
 
 TEST_CASE("boxes that leave the field are refused") {
@@ -123,7 +123,7 @@ TEST_CASE("previews have the values of the whole field") {
   Random random(5);
   int thinned_axes = 0;
   int several_frames = 0;
-  for (int i = 0; i < 500 / share_of_frames; ++i) {
+  for (int i = 0; i < some_of(500); ++i) {
     RandomFrame frame = random_frame(random, 1, most_points);
     if (random.one_in(2)) frame.task.config.predictor.id = PredictorId::multilevel;
     const FrameShape& shape = frame.task.shape;
@@ -139,8 +139,8 @@ TEST_CASE("previews have the values of the whole field") {
       thinned_axes += check_preview(archive, frame.task, whole, stride);
     }
   }
-  CHECK(thinned_axes > 1000 / share_of_frames);
-  CHECK(several_frames > 100 / share_of_frames);
+  CHECK(thinned_axes > some_of(1000));
+  CHECK(several_frames > some_of(100));
 }
 
 TEST_CASE("previews show frames of one value among others") {

@@ -12,9 +12,6 @@
 
 namespace cuszi::test {
 
-/// A share of the usual number of random frames that is tried, and expected to cover what they do.
-inline constexpr int share_of_frames = sanitized ? 8 : 1;
-
 /// Where values are missing, besides what the field's kind says.
 enum class Holes { none, few, most, all_but_one, all };
 

@@ -80,7 +80,7 @@ TEST_CASE("frames of every type, preset and mode keep their bounds in the stored
   const auto backend = cpu::make_backend();
   Random random(52);
   std::array<int, static_cast<std::size_t>(FrameKind::tiled) + 1> kinds{};
-  for (int round = 0; round < 12 / share_of_frames + 1; ++round) {
+  for (int round = 0; round < some_of(12) + 1; ++round) {
     for (const DType dtype : cast_types) {
       for (const Preset& preset : presets) {
         for (const ErrorMode mode : modes) {
@@ -100,13 +100,13 @@ TEST_CASE("frames of every type, preset and mode keep their bounds in the stored
       }
     }
   }
-  CHECK(kinds[static_cast<std::size_t>(FrameKind::coded)] > 300 / share_of_frames);
+  CHECK(kinds[static_cast<std::size_t>(FrameKind::coded)] > some_of(300));
 }
 
 TEST_CASE("local bounds hold in the stored type") {
   const auto backend = cpu::make_backend();
   Random random(53);
-  for (int i = 0; i < 200 / share_of_frames; ++i) {
+  for (int i = 0; i < some_of(200); ++i) {
     FrameTask task =
         random_task(random, random.pick(cast_types),
                     random.one_in(2) ? ratio_preset : balanced_preset, ErrorMode::absolute);
@@ -123,7 +123,7 @@ TEST_CASE("local bounds hold in the stored type") {
 TEST_CASE("points of regions of bound 0 keep their bits in every type") {
   const auto backend = cpu::make_backend();
   Random random(54);
-  for (int i = 0; i < 400 / share_of_frames; ++i) {
+  for (int i = 0; i < some_of(400); ++i) {
     FrameTask task =
         random_task(random, random.pick(cast_types),
                     random.one_in(2) ? ratio_preset : balanced_preset, ErrorMode::absolute);

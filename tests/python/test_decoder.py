@@ -14,7 +14,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["CUSZI_SOURCE"])
 CORPUS = SOURCE / "test_data/compat/v1.0"
-MOST_VALUES = 2000  # of a field: larger ones take minutes
+MOST_VALUES = 1000  # of a field: larger ones take minutes, and have nothing that smaller ones lack
 
 
 def archives():

@@ -14,6 +14,7 @@
 #include "cpu_ref/cells/chains.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi {
 
@@ -324,7 +325,9 @@ TEMPLATE_TEST_CASE("frames of cells come back within the bound at every stride",
        {Extents3{17, 17, 17}, Extents3{33, 34, 35}, Extents3{5, 70, 40}, Extents3{2, 2, 2},
         Extents3{18, 16, 1100}, Extents3{1, 64, 65}, Extents3{1, 130, 100}, Extents3{1, 3, 500},
         Extents3{1, 1, 1}, Extents3{1, 1, 4097}, Extents3{1, 1, 20000}}) {
+    const bool is_large = extents[0] * extents[1] * extents[2] > 12'000;
     for (const double bound : {1e-1, 1e-3, 1e-6}) {
+      if (test::sanitized && is_large && bound != 1e-3) continue;
       const auto values = waves<TestType>(extents);
       check_round_trip(extents, values, bound);
       check_round_trip(extents, values, bound, 0.5);

@@ -11,6 +11,7 @@
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
@@ -121,14 +122,15 @@ TEST_CASE("a value that pads is not suspected, others are") {
 }
 
 TEST_CASE("honest data are not suspected") {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 1 : 4); ++seed) {
     INFO("seed " << seed);
     const auto check = [&](const char* what, const auto& make) {
       INFO(what);
       for (const std::uint64_t count : {points, std::uint64_t{20000}, std::uint64_t{600}}) {
-        CHECK(suspects(field_of<float>(seed, make, count)).empty());
+        const auto values = field_of<float>(seed, make, count);
+        CHECK(suspects(values).empty());
+        CHECK(suspects(values, {}).empty());
         CHECK(suspects(field_of<double>(seed, make, count)).empty());
-        CHECK(suspects(field_of<float>(seed, make, count), {}).empty());
       }
     };
     check("power law, 2", power_law(2));

@@ -11,6 +11,7 @@
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/sanitized.hpp"
 
 // Frames of a field on several devices, of which some fail.
 
@@ -21,12 +22,16 @@ namespace {
 const Dims field_dims{33, 20, 30};
 constexpr ByteCount frame_bytes = 5000;  // two slices: 17 frames
 
+/// From one number of calls before a fault to the next: all at first, then one in so many.
+int next_calls(int calls) { return calls + 1 + calls / (sanitized ? 1 : 6); }
+
 FieldCuts cuts() { return plan_frames(field_dims, DType::f32, frame_bytes, 1); }
 
 FieldSettings settings_for(ErrorMode mode) {
   FieldSettings settings;
   settings.bound = 1e-3;
   settings.mode = mode;
+  if (sanitized) settings.frame.predictor.multilevel.effort = Effort::fast;
   return settings;
 }
 
@@ -109,7 +114,7 @@ TEST_CASE("a device that fails at any call leaves its frames to the others") {
     const FieldSettings settings = settings_for(mode);
     const auto expected = make_archive(*cpu::make_backend(), cuts(), DType::f32, values, settings);
     bool fails = true;
-    for (int calls = 0; fails; calls += 1 + calls / 12) {
+    for (int calls = 0; fails; calls = next_calls(calls)) {
       for (const std::size_t device : {0U, 1U}) {
         for (const int failures : {1, std::numeric_limits<int>::max()}) {
           Devices<2> two;
@@ -136,7 +141,7 @@ TEST_CASE("what a failing device was to restore the others do") {
                                     settings_for(ErrorMode::absolute));
   const auto expected = restore_archive(archive);
   bool fails = true;
-  for (int calls = 0; fails; calls += 1 + calls / 12) {
+  for (int calls = 0; fails; calls = next_calls(calls)) {
     for (const bool in_parts : {true, false}) {
       Devices<3> three;
       three.faults[0].calls_before = calls;

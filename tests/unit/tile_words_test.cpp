@@ -11,6 +11,7 @@
 #include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_frame.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi::test {
 
@@ -101,6 +102,7 @@ TEST_CASE("tiles code fields of 32-bit values of all dims without loss") {
          {FieldKind::smooth, FieldKind::rough, FieldKind::sparse, FieldKind::constant,
           FieldKind::missing, FieldKind::wide, FieldKind::ramp, FieldKind::steps}) {
       for (const DType dtype : {DType::f32, DType::i32, DType::u32}) {
+        if (sanitized && dtype != DType::f32 && kind != FieldKind::rough) continue;
         check_exact(exact_task(dims, dtype), make_field(kind, dims, dtype, 1));
       }
     }

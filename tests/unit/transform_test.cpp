@@ -7,6 +7,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/exact.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cuszi {
 
@@ -238,8 +239,11 @@ void check_all_ends(std::initializer_list<int> exponents) {
 }  // namespace
 
 TEST_CASE("what a predictor makes of transformed values keeps to the bound", "[transform]") {
-  check_all_ends<float>({0, 60, -60, 110, -110});
-  check_all_ends<double>({0, 60, -60, 900, 1010, -900});
+  check_all_ends<float>({0, 110});
+  check_all_ends<double>({0, 1010});
+  if (test::sanitized) return;
+  check_all_ends<float>({60, -60, -110});
+  check_all_ends<double>({60, -60, 900, -900});
 }
 
 TEST_CASE("a knee that has no inverse is refused", "[transform]") {
