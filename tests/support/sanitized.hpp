@@ -12,12 +12,16 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-/// How many of a test's random cases are tried, or expected to cover something: all of them where
-/// the environment has CUSZI_ALL_CASES.
-inline int some_of(int cases) {
+/// Whether the environment asks for all cases, as before a release.
+inline bool tries_all_cases() {
   static const bool all = std::getenv("CUSZI_ALL_CASES") != nullptr;
+  return all;
+}
+
+/// How many of a test's random cases are tried, or expected to cover something.
+inline int some_of(int cases) {
   constexpr int share = sanitized ? 32 : 4;
-  return all ? cases : cases / share;
+  return tries_all_cases() ? cases : cases / share;
 }
 
 }  // namespace cuszi::test
