@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -94,6 +95,15 @@ class WordsBackwards {
     state = share.put(state);
   }
 
+  /// Puts what lanes have spilled, from the last to the first. Bit i of `spilling` is lane i.
+  void put(std::uint32_t spilling, const std::uint16_t* spilled) {
+    while (spilling != 0) {
+      const auto lane = static_cast<std::size_t>(std::bit_width(spilling) - 1);
+      words_[--at_] = spilled[lane];
+      spilling ^= 1U << lane;
+    }
+  }
+
   std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
     const Bytes words = std::as_bytes(std::span(words_).subspan(at_));
     const Bytes first = std::as_bytes(states);
@@ -125,6 +135,13 @@ class SegmentWords {
     const std::uint32_t taken = needs_refill(state) ? 1 : 0;
     state = state << 16 * taken | (words_[at_] & (0U - taken));
     at_ += taken;
+  }
+  /// Of the lanes that need it, as bits, in their order.
+  void refill_lanes(std::uint32_t low) {
+    for (; low != 0; low &= low - 1) {
+      std::uint32_t& state = states[std::countr_zero(low)];
+      state = state << 16 | words_[at_++];
+    }
   }
   /// Takes a symbol of a lane.
   std::uint32_t take(const DecoderTable& table, std::uint32_t& state) {

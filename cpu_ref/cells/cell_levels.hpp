@@ -332,28 +332,54 @@ void place_anchors(const CellGrid& grid, const CellTile& tile, const AnchorOf& a
   }
 }
 
-/// Where codes stand in a tile, and in CellCodes.
+/// Where codes stand in a tile, and in CellCodes. Most stand in runs of four in both.
 template <class Shape>
-struct CodeOrder {
+class CodeOrder {
+ public:
+  static constexpr int run = 4;
+
   struct FaceCode {
     std::uint16_t position;  ///< in its own tile
     std::uint16_t to;        ///< in the codes of the cell
   };
-  std::array<std::uint16_t, cell_codes> places{};  ///< by position
-  std::array<std::vector<FaceCode>, 4> faces;      ///< by whether the tile is next along z and y
+  /// The codes of a face of a cell that another tile has.
+  struct Face {
+    std::vector<FaceCode> codes;
+    std::vector<FaceCode> runs;
+  };
+  std::array<Face, 4> faces;  ///< by whether the tile is next along z and y
 
   static const CodeOrder& get() {
     static const CodeOrder order;
     return order;
   }
 
+  /// Calls f(count, position in the block, place in the cell) for the codes of a block.
+  template <class F>
+  void for_each_of_block(std::size_t block, const F& f) const {
+    const std::uint16_t* const own = places_.data() + block * cell_block_codes;
+    if (is_by_runs_[block]) {
+      for (std::size_t i = 0; i < cell_block_codes; i += run)
+        f(std::integral_constant<int, run>{}, i, own[i]);
+    } else {
+      for (std::size_t i = 0; i < cell_block_codes; ++i)
+        f(std::integral_constant<int, 1>{}, i, own[i]);
+    }
+  }
+
  private:
   CodeOrder() {
-    places[0] = anchor_code<Shape>;
+    places_[0] = anchor_code<Shape>;
     for_each_level_up<Shape>([&](auto level) {
       using Level = decltype(level);
       for_each_class<Shape>([&](auto odd) { add<Level, odd()>(); });
     });
+    for (std::size_t block = 0; block < tile_blocks; ++block) {
+      const std::uint16_t* const own = places_.data() + block * cell_block_codes;
+      is_by_runs_[block] = true;
+      for (std::size_t i = 0; i < cell_block_codes; ++i)
+        is_by_runs_[block] = is_by_runs_[block] && own[i] == own[i / run * run] + i % run;
+    }
   }
   template <class Level, int odd>
   void add() {
@@ -362,7 +388,7 @@ struct CodeOrder {
       for (int y = 0; y < (Shape::has(1) ? n : 1); ++y)
         for (int x = 0; x < n; ++x) {
           const auto position = static_cast<std::uint16_t>(Shape::position(n, odd, z, y, x));
-          places[position] = static_cast<std::uint16_t>(Level::code_at(odd, z, y) + x);
+          places_[position] = static_cast<std::uint16_t>(Level::code_at(odd, z, y) + x);
           for (unsigned next = 1; next < 4; ++next) {
             const bool by_z = (next & 1) != 0;
             const bool by_y = (next & 2) != 0;
@@ -370,10 +396,16 @@ struct CodeOrder {
               continue;
             if ((by_z && !Shape::has(0)) || (by_y && !Shape::has(1))) continue;
             const int to = Level::code_at(odd, by_z ? n : z, by_y ? n : y) + x;
-            faces[next].push_back({position, static_cast<std::uint16_t>(to)});
+            const bool is_run = n % run == 0 && (odd & 4) != 0;  // codes along x follow each other
+            if (is_run && x % run != 0) continue;
+            (is_run ? faces[next].runs : faces[next].codes)
+                .push_back({position, static_cast<std::uint16_t>(to)});
           }
         }
   }
+
+  std::array<std::uint16_t, cell_codes> places_{};  ///< by position
+  std::array<bool, tile_blocks> is_by_runs_{};      ///< all codes of a block
 };
 
 /// Tiles that a thread takes in a row, from the last to the first.

@@ -89,9 +89,10 @@ class CellsDecoder {
     const std::int16_t* codes = task_.blocks.codes + tile_.number * cell_codes;
     for (std::size_t block = 0; block < tile_blocks; ++block) {
       if (classes[block] == 0) continue;
-      const std::size_t first = block * cell_block_codes;
-      for (std::size_t i = first; i < first + cell_block_codes; ++i)
-        codes_[order.places[i]] = codes[i];
+      const std::int16_t* const own = codes + block * cell_block_codes;
+      order.for_each_of_block(block, [&](auto count, std::size_t i, std::size_t place) {
+        std::copy_n(own + i, count(), codes_.data() + place);
+      });
     }
     for (unsigned next = 1; next < 4; ++next) {
       const bool by_z = (next & 1) != 0;
@@ -101,8 +102,12 @@ class CellsDecoder {
           tile_.number + (by_z ? task_.grid.step(0) : 0) + (by_y ? task_.grid.step(1) : 0);
       classes = task_.blocks.classes + number * tile_blocks;
       codes = task_.blocks.codes + number * cell_codes;
-      for (const auto& face : order.faces[next])
-        if (classes[face.position / cell_block_codes] != 0) codes_[face.to] = codes[face.position];
+      const auto& [singles, runs] = order.faces[next];
+      for (const auto& [position, to] : singles)
+        if (classes[position / cell_block_codes] != 0) codes_[to] = codes[position];
+      for (const auto& [position, to] : runs)
+        if (classes[position / cell_block_codes] != 0)
+          std::copy_n(codes + position, order.run, codes_.data() + to);
     }
   }
   bool has_next(int axis) const { return Shape::has(axis) && tile_.last[axis] == Shape::tile; }

@@ -153,6 +153,13 @@ class CellsEncoder {
                             tile_.first[1] + static_cast<unsigned>(y), tile_.first[2]);
   }
 
+  static void prefetch([[maybe_unused]] const T* row) {
+#if defined(__GNUC__)
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + Shape::tile - 1);
+#endif
+  }
+
   /// Brings the tile's values in; those that are missing become NaN.
   void load() {
     T* const values = memory_.template values<Finest>();
@@ -164,6 +171,7 @@ class CellsEncoder {
         T* const odd_row = values + Finest::value_at(odd | 4, z / 2, y / 2);
         const std::uint64_t first = first_of_row(z, y);
         const T* from = task_.frame.values.data() + first;
+        if (tile_.first[2] != 0) prefetch(from - Shape::tile);  // of the next one
         T row[Shape::tile];
         if (count < Shape::tile || task_.frame.mask.any()) {
           std::fill(std::copy_n(from, count, row), row + Shape::tile, T(0));
@@ -278,17 +286,16 @@ class CellsEncoder {
 
   /// Brings the codes of the tile into blocks and finds their classes.
   void store_blocks() {
-    const auto& places = CodeOrder<Shape>::get().places;
+    const auto& order = CodeOrder<Shape>::get();
     for (std::size_t block = 0; block < tile_blocks; ++block) {
       std::int16_t* const out =
           task_.blocks.codes + (tile_.number * tile_blocks + block) * cell_block_codes;
-      std::uint32_t sum = 0;
       std::int16_t codes[cell_block_codes];
-      for (std::size_t i = 0; i < cell_block_codes; ++i) {
-        const int code = codes_[places[block * cell_block_codes + i]];
-        codes[i] = static_cast<std::int16_t>(code);
-        sum += static_cast<std::uint32_t>(code < 0 ? -code : code);
-      }
+      order.for_each_of_block(block, [&](auto count, std::size_t i, std::size_t place) {
+        std::copy_n(codes_.data() + place, count(), codes + i);
+      });
+      std::uint32_t sum = 0;
+      for (const int code : codes) sum += static_cast<std::uint32_t>(code < 0 ? -code : code);
       const std::uint64_t coded = task_.blocks.coded_of(tile_.number * tile_blocks + block);
       const std::uint8_t number =
           class_of_block(sum, static_cast<std::uint32_t>(std::popcount(coded)));

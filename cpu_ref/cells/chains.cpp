@@ -128,8 +128,7 @@ bool has_raw_bits(const std::int16_t* codes) {
   return least < -most_small_code || most > most_small_code;
 }
 
-/// The blocks of a round, whose codes are brought to fast memory block by block: lanes are coded in
-/// turns, a code of each.
+/// The blocks of a round: lanes are coded in turns, a code of each.
 struct Round {
   std::span<const std::uint64_t> blocks;
   std::uint64_t coded[most_lanes] = {};
@@ -169,71 +168,157 @@ struct CarriedSigns {
   }
 };
 
-/// `first`: of the round's codes of a lane.
-void put_round(const CellBlocks& all, const Round& round, std::size_t first,
-               const std::vector<EncoderTable>& tables, const CarriedSigns& signs,
-               std::uint32_t* states, WordsBackwards& words) {
-  const std::size_t lanes = round.blocks.size();
-  const std::int16_t* codes[most_lanes];
-  std::uint8_t tokens[most_lanes][cell_block_codes];
-  bool some_have_raw_bits = false;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    codes[lane] = all.codes + round.blocks[lane] * cell_block_codes;
-    std::uint8_t* const own = tokens[lane];
-    if (has_raw_bits(codes[lane])) {
-      some_have_raw_bits = true;
-      for (int i = 0; i < cell_block_codes; ++i)
-        own[i] = static_cast<std::uint8_t>(token_of_code(codes[lane][i]).token);
-    } else {
-      for (int i = 0; i < cell_block_codes; ++i)
-        own[i] = static_cast<std::uint8_t>(small_token_of(codes[lane][i]));
-    }
-  }
-  for (int i = cell_block_codes; i-- > 0;) {
-    for (std::size_t lane = some_have_raw_bits ? lanes : 0; lane-- > 0;) {
-      if (tokens[lane][i] < small_tokens) continue;
-      const CellToken token = token_of_code(codes[lane][i]);
-      words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
-      states[lane] = states[lane] << token.raw_bits | token.raw;
-    }
-    for (std::size_t lane = lanes; lane-- > 0;) {
-      if ((round.coded[lane] >> i & 1) == 0) continue;
-      const EncoderTable& table = tables[round.classes[lane]];
-      const std::uint32_t token = tokens[lane][i];
-      if (first + static_cast<unsigned>(i) < signs.end[lane] && has_small_sign(token)) {
-        const FastShare& positive = table[positive_token(token)];
-        const SymbolShare pair = share_of_pair({positive.frequency, positive.first});
-        words.spill(pair.spills(states[lane]), states[lane]);
-        states[lane] = pair.put(states[lane]);
-      } else {
-        words.put(table[token], states[lane]);
+/// The shares of all tokens, for lanes that put symbols of several classes at once: by class and
+/// token; then those of pairs, by the token that is positive; then one that changes no state.
+class LaneShares {
+ public:
+  static constexpr std::uint32_t pairs = class_count * token_places;
+  static constexpr std::uint32_t none = 2 * pairs;
+
+  explicit LaneShares(const SymbolTable (&tables)[class_count]) {
+    for (std::uint32_t kind = 0; kind < class_count; ++kind) {
+      std::uint32_t first = 0;
+      for (std::uint32_t token = 0; token < token_places; ++token) {
+        const std::uint32_t frequency = tables[kind].frequencies[token];
+        const std::uint32_t at = kind * token_places + token;
+        set(at, {frequency, first});
+        set(at + pairs, share_of_pair({frequency, first}));
+        first += frequency;
       }
     }
+    set(none, {table_probability_one, 0});
+  }
+
+  /// Puts a symbol of every lane, by its index. Lanes whose states spill leave their low halves in
+  /// `spilled`; returns which do, as bits.
+  std::uint32_t put(const std::uint16_t* indices, std::uint32_t* states,
+                    std::uint16_t* spilled) const {
+    std::uint32_t spilling = 0;
+#pragma omp simd reduction(| : spilling)
+    for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
+      const std::uint32_t share = shares_[indices[lane]];
+      const std::uint32_t reciprocal = reciprocals_[indices[lane]];
+      const std::uint32_t frequency = share & 0xFFFFU;
+      const std::uint32_t before = states[lane];
+      const bool spills = before >> (32 - table_probability_bits) >= frequency;
+      spilled[lane] = static_cast<std::uint16_t>(before);
+      spilling |= (spills ? 1U : 0U) << lane;
+      const std::uint32_t state = spills ? before >> 16 : before;
+      // The estimate of the quotient is at most 1 too small.
+      auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
+      quotient += state - quotient * frequency >= frequency ? 1U : 0U;
+      states[lane] = state + quotient * (table_probability_one - frequency) + (share >> 16);
+    }
+    return spilling;
+  }
+
+ private:
+  void set(std::uint32_t at, const SymbolShare& share) {
+    if (share.frequency == 0) return;
+    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
+    shares_[at] = share.frequency | share.first << 16;
+    reciprocals_[at] = static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32));
+  }
+
+  std::array<std::uint32_t, none + 1> shares_{};  ///< frequency, and first in the upper half
+  std::array<std::uint32_t, none + 1> reciprocals_{};
+};
+
+/// The symbols of a round, a row for each turn of the lanes.
+struct RoundSymbols {
+  std::uint16_t indices[cell_block_codes][most_lanes];  ///< in LaneShares
+  std::uint32_t large[cell_block_codes] = {};           ///< lanes whose codes have raw bits
+
+  /// `first`: of the round's codes of a lane.
+  RoundSymbols(const CellBlocks& all, const Round& round, std::size_t first,
+               const CarriedSigns& signs) {
+    for (std::size_t lane = 0; lane < most_lanes; ++lane) {
+      if (lane < round.blocks.size()) {
+        const std::size_t carried = signs.end[lane] - std::min(first, signs.end[lane]);
+        add_lane(lane, all.codes + round.blocks[lane] * cell_block_codes, round.classes[lane],
+                 round.coded[lane], carried);
+      } else {
+        for (auto& row : indices) row[lane] = LaneShares::none;
+      }
+    }
+  }
+
+ private:
+  /// The first `carried` codes may have signs that are carried.
+  void add_lane(std::size_t lane, const std::int16_t* codes, std::uint32_t kind,
+                std::uint64_t coded, std::size_t carried) {
+    std::uint16_t own[cell_block_codes];
+    const std::uint32_t base = kind * token_places;
+    if (has_raw_bits(codes)) {
+      for (std::size_t i = 0; i < cell_block_codes; ++i) {
+        const std::uint32_t token = token_of_code(codes[i]).token;
+        own[i] = static_cast<std::uint16_t>(base + token);
+        if (token >= small_tokens) large[i] |= 1U << lane;
+      }
+    } else {
+      for (std::size_t i = 0; i < cell_block_codes; ++i)
+        own[i] = static_cast<std::uint16_t>(base + small_token_of(codes[i]));
+    }
+    for (std::size_t i = 0; i < std::min<std::size_t>(carried, cell_block_codes); ++i) {
+      const std::uint32_t token = own[i] - base;
+      if (has_small_sign(token))
+        own[i] = static_cast<std::uint16_t>(LaneShares::pairs + base + positive_token(token));
+    }
+    for (std::size_t i = 0; i < cell_block_codes; ++i)
+      indices[i][lane] = (coded >> i & 1) != 0 ? own[i] : std::uint16_t{LaneShares::none};
+  }
+};
+
+/// Puts the raw bits of those lanes, from the last to the first.
+void put_raw_bits(const CellBlocks& all, const Round& round, std::size_t i, std::uint32_t lanes,
+                  std::uint32_t* states, WordsBackwards& words) {
+  while (lanes != 0) {
+    const auto lane = static_cast<std::size_t>(std::bit_width(lanes) - 1);
+    lanes ^= 1U << lane;
+    const CellToken token = token_of_code(all.codes[round.blocks[lane] * cell_block_codes + i]);
+    words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
+    states[lane] = states[lane] << token.raw_bits | token.raw;
+  }
+}
+
+/// `first`: of the round's codes of a lane.
+void put_round(const CellBlocks& all, const Round& round, std::size_t first,
+               const LaneShares& shares, const CarriedSigns& signs, std::uint32_t* states,
+               WordsBackwards& words) {
+  const RoundSymbols symbols(all, round, first, signs);
+  std::uint16_t spilled[most_lanes];
+  for (std::size_t i = cell_block_codes; i-- > 0;) {
+    if (symbols.large[i] != 0) put_raw_bits(all, round, i, symbols.large[i], states, words);
+    words.put(shares.put(symbols.indices[i], states, spilled), spilled);
   }
 }
 
 std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegment& segment,
-                                           const std::vector<EncoderTable>& tables) {
+                                           const LaneShares& shares) {
   const CarriedSigns signs(all, segment);
   std::uint32_t states[most_lanes];
   for (std::size_t lane = 0; lane < most_lanes; ++lane)
     states[lane] = lane_start + signs.bits[lane];
   WordsBackwards words(segment.blocks.size() * cell_block_codes * 2 + 1);
-  for (std::size_t round = segment.rounds(); round-- > 0;)
-    put_round(all, Round(all, segment.round(round)), round * cell_block_codes, tables, signs,
-              states, words);
+  for (std::size_t number = segment.rounds(); number-- > 0;) {
+    const Round round(all, segment.round(number));
+    with_wide_vectors(
+        [&] { put_round(all, round, number * cell_block_codes, shares, signs, states, words); });
+  }
   return words.segment(std::span(states).first(segment.lanes()));
 }
 
+/// The codes of a round, a row for each turn of the lanes.
+using RoundCodes = std::int16_t[cell_block_codes][most_lanes];
+
 /// Takes the raw bits of lanes whose tokens have some.
-void take_raw_bits(const std::uint32_t* tokens, int i, SegmentWords& words,
-                   std::int16_t (*codes)[cell_block_codes]) {
+void take_raw_bits(const std::uint32_t* tokens, SegmentWords& words, std::int16_t* codes) {
   for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
     if (tokens[lane] < small_tokens) continue;
     std::uint32_t& state = words.states[lane];
     const std::uint32_t bits = raw_bits_of_code_token(tokens[lane]);
     const std::uint32_t raw = state & ((1U << bits) - 1);
-    codes[lane][i] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
+    codes[lane] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
     state >>= bits;
     words.refill(state);
   }
@@ -245,11 +330,12 @@ template <bool is_whole, bool carries>
 void take_round(const CellBlocks& all, const Round& round, const std::vector<DecoderTable>& tables,
                 std::uint32_t* carried, SegmentWords& words) {
   const std::uint32_t* const entries = tables.front().data();
-  std::int16_t codes[most_lanes][cell_block_codes];
+  RoundCodes codes;
   for (int i = 0; i < cell_block_codes; ++i) {
     std::uint32_t tokens[most_lanes];
     std::uint32_t largest = 0;
-#pragma omp simd reduction(max : largest)
+    std::uint32_t low = 0;  // lanes
+#pragma omp simd reduction(max : largest) reduction(| : low)
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       const std::uint32_t state = words.states[lane];
       const std::uint32_t entry =
@@ -269,17 +355,18 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       }
       tokens[lane] = token;
       words.states[lane] = next;
+      low |= (needs_refill(next) ? 1U : 0U) << lane;
       largest = token > largest ? token : largest;
+      codes[i][lane] = static_cast<std::int16_t>(code_of_small_token(token));
     }
-    for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-      words.refill(words.states[lane]);
-      codes[lane][i] = static_cast<std::int16_t>(code_of_small_token(tokens[lane]));
-    }
-    if (largest >= small_tokens) take_raw_bits(tokens, i, words, codes);
+    words.refill_lanes(low);
+    if (largest >= small_tokens) take_raw_bits(tokens, words, codes[i]);
     words.check();
   }
-  for (std::size_t lane = 0; lane < round.blocks.size(); ++lane)
-    std::copy_n(codes[lane], cell_block_codes, all.codes + round.blocks[lane] * cell_block_codes);
+  for (std::size_t lane = 0; lane < round.blocks.size(); ++lane) {
+    std::int16_t* const out = all.codes + round.blocks[lane] * cell_block_codes;
+    for (int i = 0; i < cell_block_codes; ++i) out[i] = codes[i][lane];
+  }
 }
 
 /// Gives codes the signs that the last states carry.
@@ -380,7 +467,7 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
   if (live.empty()) return sections;
   const Contexts contexts(blocks.rank);
   const auto class_tables = all_tables(head.tables.classes, encoder_table);
-  const auto code_tables = all_tables(head.tables.codes, encoder_table);
+  const LaneShares code_shares(head.tables.codes);
   std::vector<std::vector<std::byte>> of_classes(class_segments(blocks.rank, pass, blocks.tiles));
   const std::uint32_t blocks_of_lane =
       blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
@@ -391,7 +478,7 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
           encode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables);
     } else {
       i -= of_classes.size();
-      of_codes[i] = encode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables);
+      of_codes[i] = encode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_shares);
     }
   });
   for (const auto& segment : of_classes)
