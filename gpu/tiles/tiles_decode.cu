@@ -1,4 +1,4 @@
-#include <compare>
+#include <tuple>
 #include <type_traits>
 
 #include "gpu/tiles/tile_decoder.cuh"
@@ -39,7 +39,10 @@ struct RestoreWay {
             fits_pairs(TileQuantizer<T>(output.params.half_step), frame.min, frame.max),
             allows_four(frame.extents, frame.values)};
   }
-  friend auto operator<=>(const RestoreWay&, const RestoreWay&) = default;
+  friend bool operator<(const RestoreWay& a, const RestoreWay& b) {
+    return std::tie(a.rank, a.are_logs, a.narrow, a.by_four) <
+           std::tie(b.rank, b.are_logs, b.narrow, b.by_four);
+  }
 };
 
 template <class T, class Shape>
