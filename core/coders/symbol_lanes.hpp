@@ -136,7 +136,7 @@ class SegmentWords {
     state = state << 16 * taken | (words_[at_] & (0U - taken));
     at_ += taken;
   }
-  /// Of the lanes that need it, as bits, in their order.
+  /// Gives a word each to the lanes that `low` has as bits, in their order.
   void refill_lanes(std::uint32_t low) {
     for (; low != 0; low &= low - 1) {
       std::uint32_t& state = states[std::countr_zero(low)];

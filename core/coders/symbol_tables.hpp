@@ -201,6 +201,33 @@ CUSZI_HD inline Cost choose_table(const Count* counts, const std::uint16_t* defa
   return cost;
 }
 
+/// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
+/// certain, which changes no state.
+struct PackedSymbolShare {
+  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
+  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
+
+  CUSZI_HD static PackedSymbolShare of(const SymbolShare& share) {
+    if (share.frequency == 0) return {};
+    const std::uint64_t exact = (std::uint64_t{1} << 32) / share.frequency;
+    return {share.frequency | share.first << 16, static_cast<std::uint32_t>(exact - (exact >> 32))};
+  }
+  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+  /// The share of a symbol and the next one, which is as frequent, as one.
+  CUSZI_HD PackedSymbolShare of_pair() const {
+    return {frequency_and_first + frequency(), reciprocal / 2};
+  }
+  CUSZI_HD bool spills(std::uint32_t state) const {
+    return state >> (32 - table_probability_bits) >= frequency();
+  }
+  /// The estimate of the quotient is at most 1 too small.
+  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
+    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
+    if (state - quotient * frequency() >= frequency()) ++quotient;
+    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
+  }
+};
+
 void write_table(const SymbolTable& table, bool is_signed, BitWriter& out);
 
 /// Throws ArchiveError if the table has a symbol that is not below `symbols`, or sums to too much.

@@ -181,12 +181,11 @@ class LaneShares {
       for (std::uint32_t token = 0; token < token_places; ++token) {
         const std::uint32_t frequency = tables[kind].frequencies[token];
         const std::uint32_t at = kind * token_places + token;
-        set(at, {frequency, first});
-        set(at + pairs, share_of_pair({frequency, first}));
+        shares_[at] = PackedSymbolShare::of({frequency, first});
+        shares_[at + pairs] = shares_[at].of_pair();
         first += frequency;
       }
     }
-    set(none, {table_probability_one, 0});
   }
 
   /// Puts a symbol of every lane, by its index. Lanes whose states spill leave their low halves in
@@ -196,32 +195,18 @@ class LaneShares {
     std::uint32_t spilling = 0;
 #pragma omp simd reduction(| : spilling)
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-      const std::uint32_t share = shares_[indices[lane]];
-      const std::uint32_t reciprocal = reciprocals_[indices[lane]];
-      const std::uint32_t frequency = share & 0xFFFFU;
-      const std::uint32_t before = states[lane];
-      const bool spills = before >> (32 - table_probability_bits) >= frequency;
-      spilled[lane] = static_cast<std::uint16_t>(before);
+      const PackedSymbolShare share = shares_[indices[lane]];
+      const std::uint32_t state = states[lane];
+      const bool spills = share.spills(state);
+      spilled[lane] = static_cast<std::uint16_t>(state);
       spilling |= (spills ? 1U : 0U) << lane;
-      const std::uint32_t state = spills ? before >> 16 : before;
-      // The estimate of the quotient is at most 1 too small.
-      auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
-      quotient += state - quotient * frequency >= frequency ? 1U : 0U;
-      states[lane] = state + quotient * (table_probability_one - frequency) + (share >> 16);
+      states[lane] = share.put(spills ? state >> 16 : state);
     }
     return spilling;
   }
 
  private:
-  void set(std::uint32_t at, const SymbolShare& share) {
-    if (share.frequency == 0) return;
-    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
-    shares_[at] = share.frequency | share.first << 16;
-    reciprocals_[at] = static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32));
-  }
-
-  std::array<std::uint32_t, none + 1> shares_{};  ///< frequency, and first in the upper half
-  std::array<std::uint32_t, none + 1> reciprocals_{};
+  std::array<PackedSymbolShare, none + 1> shares_;
 };
 
 /// The symbols of a round, a row for each turn of the lanes.

@@ -149,7 +149,6 @@ struct ClassRuns {
   int pass;
   std::uint32_t segment;  ///< of the pass
   std::uint32_t tiles_of_run;
-  std::uint32_t classes_of_tile;
   std::uint32_t first_block;  ///< of the pass in a tile
   std::uint32_t lanes;
   std::uint32_t first_tile;  ///< of this lane
@@ -159,7 +158,6 @@ struct ClassRuns {
   __device__ ClassRuns(const CellsChains& chains, int of_pass, std::uint32_t number)
       : rank(chains.rank), pass(of_pass), segment(number) {
     tiles_of_run = run_of_classes(chains.rank, pass);
-    classes_of_tile = blocks_of_pass(chains.rank, pass);
     first_block = first_block_of_pass(chains.rank, pass);
     const auto all = static_cast<std::uint32_t>(ceil_div(chains.tiles, tiles_of_run));
     lanes = min(32U, all - number * 32);

@@ -12,34 +12,6 @@ namespace cuszi::gpu {
 // Interleaved rANS by symbol tables in the lanes of a warp: what encoders and decoders of segments
 // share.
 
-/// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
-/// certain, which changes no state.
-struct PackedSymbolShare {
-  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
-  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
-
-  CUSZI_HD static PackedSymbolShare of(const SymbolShare& share) {
-    if (share.frequency == 0) return {};
-    const std::uint64_t reciprocal = (std::uint64_t{1} << 32) / share.frequency;
-    return {share.frequency | share.first << 16,
-            static_cast<std::uint32_t>(reciprocal - (reciprocal >> 32))};
-  }
-  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
-  /// The share of a symbol and the next one, which is as frequent, as one.
-  CUSZI_HD PackedSymbolShare of_pair() const {
-    return {frequency_and_first + frequency(), reciprocal / 2};
-  }
-  CUSZI_HD bool spills(std::uint32_t state) const {
-    return state >> (32 - table_probability_bits) >= frequency();
-  }
-  /// The estimate of the quotient is at most 1 too small.
-  CUSZI_HD std::uint32_t put(std::uint32_t state) const {
-    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
-    if (state - quotient * frequency() >= frequency()) ++quotient;
-    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
-  }
-};
-
 /// The words that a segment has come to.
 struct LaneWords {
   const std::uint16_t* words;

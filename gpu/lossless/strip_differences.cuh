@@ -156,7 +156,7 @@ class StripDifferences {
     }
   }
 
-  /// Those of a lane's points.
+  /// The differences of a lane's points.
   __device__ void take(const SlabAt<rank>& slab, Word (&differences)[points]) {
     if constexpr (rank == 1) {
       take_in_plane(slab, true, differences);
