@@ -181,11 +181,13 @@ class LaneShares {
       for (std::uint32_t token = 0; token < token_places; ++token) {
         const std::uint32_t frequency = tables[kind].frequencies[token];
         const std::uint32_t at = kind * token_places + token;
-        shares_[at] = PackedSymbolShare::of({frequency, first});
-        shares_[at + pairs] = shares_[at].of_pair();
+        const auto share = PackedSymbolShare::of({frequency, first});
+        set(at, share);
+        set(at + pairs, share.of_pair());
         first += frequency;
       }
     }
+    set(none, {});
   }
 
   /// Puts a symbol of every lane, by its index. Lanes whose states spill leave their low halves in
@@ -195,7 +197,7 @@ class LaneShares {
     std::uint32_t spilling = 0;
 #pragma omp simd reduction(| : spilling)
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-      const PackedSymbolShare share = shares_[indices[lane]];
+      const PackedSymbolShare share{shares_[indices[lane]], reciprocals_[indices[lane]]};
       const std::uint32_t state = states[lane];
       const bool spills = share.spills(state);
       spilled[lane] = static_cast<std::uint16_t>(state);
@@ -206,7 +208,14 @@ class LaneShares {
   }
 
  private:
-  std::array<PackedSymbolShare, none + 1> shares_;
+  void set(std::uint32_t at, const PackedSymbolShare& share) {
+    shares_[at] = share.frequency_and_first;
+    reciprocals_[at] = share.reciprocal;
+  }
+
+  // Apart, as vectors gather them.
+  std::array<std::uint32_t, none + 1> shares_;
+  std::array<std::uint32_t, none + 1> reciprocals_;
 };
 
 /// The symbols of a round, a row for each turn of the lanes.
