@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 
-#include "core/base/least_squares.hpp"
 #include "core/cells/grid.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/quantiser.hpp"
@@ -51,9 +50,10 @@ struct CellsWeights {
   CoarseWeights of[most_cell_levels][most_classes];
 };
 
-inline constexpr std::uint64_t cell_fit_points = 2048;
+inline constexpr std::uint64_t cell_fit_points = 1024;
+inline constexpr std::size_t cell_fit_lanes = 256;  ///< partial sums, added in one fixed tree
 inline constexpr std::uint32_t fewest_cell_fit_points = 40;
-inline constexpr int cell_fit_rounds = 4;
+inline constexpr int cell_fit_rounds = 6;
 
 /// The points of a class in a level, and which of them a fit looks at.
 struct CellFitSample {
@@ -86,6 +86,65 @@ struct CellFitSample {
   }
 };
 
+/// The values around a sampled point that its prediction is made of. Each of the three parts takes
+/// four: along an odd axis those at -3, -1, 1 and 3 spacings, or the diagonal ones.
+template <class T>
+struct CellPointValues {
+  T own;
+  T parts[3][4];
+  LineNeighbours known[3];  ///< by part
+  bool has_neighbours;      ///< none is missing above; else there are no values
+};
+
+/// Reads what belongs to a point of a class of two or three odd axes, all at once: where memory is
+/// far, waiting for one value after the other would take the time of the fit. `value_at(z, y, x)`
+/// is a value.
+template <class T, class Shape, class ValueAt>
+CUSZI_HD inline CellPointValues<T> read_cell_point(const Extents3& extents, int spacing, int odd,
+                                                   const Extents3& point, const ValueAt& value_at) {
+  CellPointValues<T> values{};
+  const bool has_diagonals = order_of(odd) == 2;
+  const int slow = (odd & 1) != 0 ? 0 : 1;
+  const int fast = (odd & 4) != 0 ? 2 : 1;
+  const int axes[3] = {slow, has_diagonals ? fast : 1, fast};  // the last: of three odd ones
+  values.has_neighbours = true;
+  CUSZI_UNROLL
+  for (int part = 0; part < 3; ++part) {
+    const auto a = static_cast<std::size_t>(axes[part]);
+    const std::uint64_t first = point[a] / Shape::tile * Shape::tile;
+    const std::uint64_t behind = extents[a] - 1 - first;
+    const int last = behind < Shape::tile ? static_cast<int>(behind) : Shape::tile;
+    const int k = static_cast<int>(point[a] - first) / (2 * spacing);
+    values.known[part] = LineNeighbours::of(k, last / (2 * spacing));
+    values.has_neighbours = values.has_neighbours && values.known[part].right;
+  }
+  if (!values.has_neighbours) return values;
+  const auto read = [&](int axis_a, int by_a, int axis_b, int by_b) {
+    Extents3 at = point;
+    for (int axis = 0; axis < axis_count; ++axis) {
+      const int by = (axis == axis_a ? by_a : 0) + (axis == axis_b ? by_b : 0);
+      at[static_cast<std::size_t>(axis)] += static_cast<std::uint64_t>(std::int64_t{by} * spacing);
+    }
+    return value_at(at[0], at[1], at[2]);
+  };
+  values.own = value_at(point[0], point[1], point[2]);
+  CUSZI_UNROLL
+  for (int part = 0; part < 3; ++part) {
+    const bool is_diagonal = part == 2 && has_diagonals;
+    CUSZI_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const bool exists = is_diagonal || ((i != 0 || values.known[part].far_left) &&
+                                          (i != 3 || values.known[part].far_right));
+      const int along = exists ? 2 * i - 3 : -1;
+      const int side_a = (i & 1) != 0 ? 1 : -1;
+      const int side_b = (i & 2) != 0 ? 1 : -1;
+      values.parts[part][i] =
+          is_diagonal ? read(slow, side_a, fast, side_b) : read(axes[part], along, axes[part], 0);
+    }
+  }
+  return values;
+}
+
 /// A sampled point: what its value, and the parts of its prediction but the first, have more than
 /// the first. Not used where neighbours are missing or do not exist.
 struct CellObservation {
@@ -95,47 +154,20 @@ struct CellObservation {
   bool is_used = false;
 };
 
-/// Observes a point of a class of two or three odd axes. `value_at(z, y, x)` is a value as a
-/// double, not a number if it is missing.
-template <class Shape, class ValueAt>
-CUSZI_HD inline CellObservation observe_cell_point(const Extents3& extents, int spacing, int odd,
-                                                   const Extents3& point, const ValueAt& value_at) {
-  const auto read = [&](int axis_a, int by_a, int axis_b, int by_b) {
-    Extents3 at = point;
-    for (int axis = 0; axis < axis_count; ++axis) {
-      const int by = (axis == axis_a ? by_a : 0) + (axis == axis_b ? by_b : 0);
-      at[static_cast<std::size_t>(axis)] += static_cast<std::uint64_t>(std::int64_t{by} * spacing);
-    }
-    return static_cast<double>(value_at(at[0], at[1], at[2]));
-  };
-  const auto is_odd = [&](int axis) { return (odd >> axis & 1) != 0; };
-  double splines[axis_count] = {};
+/// Missing values are not numbers.
+template <class T>
+CUSZI_HD inline CellObservation observe_cell_point(const CellPointValues<T>& values, int odd) {
+  if (!values.has_neighbours) return {};
+  double parts[3];
   CUSZI_UNROLL
-  for (int axis = 0; axis < axis_count; ++axis) {
-    if (!is_odd(axis)) continue;
-    const auto a = static_cast<std::size_t>(axis);
-    const std::uint64_t first = point[a] / Shape::tile * Shape::tile;
-    const std::uint64_t behind = extents[a] - 1 - first;
-    const int last = behind < Shape::tile ? static_cast<int>(behind) : Shape::tile;
-    const int k = static_cast<int>(point[a] - first) / (2 * spacing);
-    const auto known = LineNeighbours::of(k, last / (2 * spacing));
-    if (!known.right) return {};
-    const double left = read(axis, -1, axis, 0);
-    splines[axis] =
-        spline_value(known, known.far_left ? read(axis, -3, axis, 0) : left, left,
-                     read(axis, 1, axis, 0), known.far_right ? read(axis, 3, axis, 0) : left);
+  for (int part = 0; part < 3; ++part) {
+    const auto number = [&](int i) { return static_cast<double>(values.parts[part][i]); };
+    parts[part] =
+        part == 2 && order_of(odd) == 2
+            ? diagonal_mean<double>(number(0), number(1), number(2), number(3))
+            : spline_value(values.known[part], number(0), number(1), number(2), number(3));
   }
-  // The parts of the prediction, the slower axis first.
-  const int slow = is_odd(0) ? 0 : 1;
-  const int fast = is_odd(2) ? 2 : 1;
-  double parts[3] = {splines[0], splines[1], splines[2]};
-  if (order_of(odd) == 2) {
-    parts[0] = slow == 0 ? splines[0] : splines[1];
-    parts[1] = fast == 2 ? splines[2] : splines[1];
-    parts[2] = diagonal_mean<double>(read(slow, -1, fast, -1), read(slow, 1, fast, -1),
-                                     read(slow, -1, fast, 1), read(slow, 1, fast, 1));
-  }
-  const double target = read(0, 0, 0, 0) - parts[0];
+  const double target = static_cast<double>(values.own) - parts[0];
   const CellObservation observed{target, parts[1] - parts[0], parts[2] - parts[0], true};
   const double sum = observed.target + observed.second + observed.third;
   return sum - sum == 0 ? observed : CellObservation{};  // some value is not finite
@@ -148,16 +180,25 @@ struct CellFitSums {
   double third_third = 0;
   double second_target = 0;
   double third_target = 0;
+
+  /// Calls f(sum) for all sums.
+  template <class F>
+  CUSZI_HD void for_each(const F& f) {
+    f(second_second);
+    f(second_third);
+    f(third_third);
+    f(second_target);
+    f(third_target);
+  }
+  CUSZI_HD CellFitSums& operator+=(const CellFitSums& other) {
+    second_second += other.second_second;
+    second_third += other.second_third;
+    third_third += other.third_third;
+    second_target += other.second_target;
+    third_target += other.third_target;
+    return *this;
+  }
 };
-/// Calls f(sum) for all sums.
-template <class Sums, class F>
-CUSZI_HD inline void for_each_fit_sum(Sums& sums, const F& f) {
-  f(sums.second_second);
-  f(sums.second_third);
-  f(sums.third_third);
-  f(sums.second_target);
-  f(sums.third_target);
-}
 
 /// The shares of a class but the first, between rounds.
 struct CellShares {
@@ -212,8 +253,8 @@ CUSZI_HD inline bool solve_shares(const CellFitSums& a, CellShares& shares) {
   return true;
 }
 
-/// The weights of a class by its observations, of which observation k belongs to partial sum
-/// k % sum_lanes: what one warp of a device computes.
+/// The weights of a class by its observations. Observation k belongs to partial sum
+/// k % cell_fit_lanes, which one thread of a device computes.
 template <class Observations>
 inline CoarseWeights fit_weights(const Observations& observations, double half_step, int odd) {
   std::uint32_t used = 0;
@@ -221,18 +262,11 @@ inline CoarseWeights fit_weights(const Observations& observations, double half_s
   if (used < fewest_cell_fit_points) return equal_weights(odd);
   CellShares shares = CellShares::initial(odd);
   for (int round = 0; round < cell_fit_rounds; ++round) {
-    std::array<CellFitSums, sum_lanes> lanes{};
+    std::array<CellFitSums, cell_fit_lanes> lanes{};
     for (std::size_t k = 0; k < observations.size(); ++k)
-      add_observation(observations[k], shares, half_step, odd, lanes[k % sum_lanes]);
-    for (std::size_t half = sum_lanes / 2; half != 0; half /= 2) {  // as tree_sum()
-      for (std::size_t i = 0; i < half; ++i) {
-        lanes[i].second_second += lanes[i + half].second_second;
-        lanes[i].second_third += lanes[i + half].second_third;
-        lanes[i].third_third += lanes[i + half].third_third;
-        lanes[i].second_target += lanes[i + half].second_target;
-        lanes[i].third_target += lanes[i + half].third_target;
-      }
-    }
+      add_observation(observations[k], shares, half_step, odd, lanes[k % cell_fit_lanes]);
+    for (std::size_t half = cell_fit_lanes / 2; half != 0; half /= 2)
+      for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
     if (!solve_shares(lanes[0], shares)) break;
   }
   return shares.rounded(odd);

@@ -86,7 +86,8 @@ void fit_all_weights(CellsTask<T, Shape>& task, double half_step) {
     };
     std::vector<CellObservation> seen(sample.count);
     for (std::uint64_t k = 0; k < sample.count; ++k)
-      seen[k] = observe_cell_point<Shape>(task.frame.extents, spacing, odd, sample.at(k), value_at);
+      seen[k] = observe_cell_point(
+          read_cell_point<T, Shape>(task.frame.extents, spacing, odd, sample.at(k), value_at), odd);
     task.weights.of[level][number] = fit_weights(seen, half_step_of_level(half_step, level), odd);
   });
 }

@@ -5,21 +5,33 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = CellsPolicy::fit_threads;
+constexpr unsigned threads = cell_fit_lanes;
+constexpr unsigned warps = threads / 32;
 constexpr unsigned own_points = cell_fit_points / threads;  ///< of a thread
-constexpr unsigned sum_count = 5;
-static_assert(sum_lanes == 32, "the lanes of a warp make the partial sums");
 
-/// What observations add to the sums of the equations.
-struct FitTerms {
-  double of[sum_count][cell_fit_points];
-};
+/// The partial sum of a thread: the threads of a warp have every `warps`-th, so that shuffles add
+/// the upper half to the lower half.
+__device__ unsigned own_lane() { return threadIdx.x % 32 * warps + threadIdx.x / 32; }
 
-/// Sums up what a warp's lanes have summed up, as core's tree_sum(); in lane 0.
-__device__ double sum_of_lanes(double value) {
-  for (unsigned half = sum_lanes / 2; half != 0; half /= 2)
-    value += __shfl_down_sync(~0U, value, half);
-  return value;
+/// Adds the sums of so many threads of a warp to those of the first.
+template <unsigned count>
+__device__ CellFitSums sum_of_threads(CellFitSums sums) {
+  CUSZI_UNROLL
+  for (unsigned half = count / 2; half != 0; half /= 2)
+    sums.for_each([&](double& sum) { sum += __shfl_down_sync(~0U, sum, half); });
+  return sums;
+}
+
+/// Adds the sums of all threads. The rounds of a fit use `of_warps` in turns, so that one barrier
+/// is enough.
+__device__ CellFitSums sum_of_block(const CellFitSums& own, CellFitSums (&of_warps)[warps]) {
+  const unsigned thread = threadIdx.x % 32;
+  const CellFitSums of_warp = sum_of_threads<32>(own);
+  if (thread == 0) of_warps[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  CellFitSums all = sum_of_threads<warps>(of_warps[thread % warps]);
+  all.for_each([](double& sum) { sum = __shfl_sync(~0U, sum, 0); });
+  return all;
 }
 
 /// Number `i` of the weights of a class of a level.
@@ -34,18 +46,25 @@ __device__ ClassWeights<T> weights_as_numbers(const CoarseWeights& weights, int 
                                               : effective_weights(fitted, a, b);
 }
 
+template <class T>
+__device__ void drop_missing(const PredictTask<T>& task, CellPointValues<T>& values) {
+  const auto mark = [&](T& value) {
+    if (task.quantizer.is_missing(value, task.rules)) value = std::numeric_limits<T>::quiet_NaN();
+  };
+  mark(values.own);
+  for (auto& part : values.parts)
+    for (T& value : part) mark(value);
+}
+
 /// A thread block a class of a level.
 template <class T, class Shape, class Frames>
-__global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ Frames frames) {
+__global__ void __launch_bounds__(threads, CellsPolicy::fit_blocks)
+    fit_classes(const __grid_constant__ Frames frames) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
   unsigned block;
   const PredictTask<T>& task = frames.find(shared, block);
   const Extents3 extents = task.extents();
-  extern __shared__ double fit_memory[];
-  auto& terms = *reinterpret_cast<FitTerms*>(fit_memory);
-  __shared__ double sums[sum_count];
-  __shared__ CellShares shares;
-  __shared__ bool goes_on;
+  __shared__ CellFitSums of_warps[2][warps];
   const int number = static_cast<int>(block % Shape::classes);
   const int level = static_cast<int>(block / Shape::classes);
   const int odd = Shape::odd_of(number);
@@ -58,60 +77,30 @@ __global__ void __launch_bounds__(threads) fit_classes(const __grid_constant__ F
   if (order_of(odd) < 2) return keep({0, 0});
   const CellFitSample sample(Shape{}, extents, 1 << level, odd);
   const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
-    const T value = task.values[point_at({z, y, x}, extents)];
-    return task.has_missing && task.quantizer.is_missing(value, task.rules)
-               ? std::numeric_limits<double>::quiet_NaN()
-               : static_cast<double>(value);
+    return task.values[point_at({z, y, x}, extents)];
   };
   CellObservation seen[own_points];
   CUSZI_UNROLL
   for (unsigned i = 0; i < own_points; ++i) {
-    const std::uint64_t k = i * threads + threadIdx.x;
-    if (k < sample.count)
-      seen[i] = observe_cell_point<Shape>(extents, sample.spacing, odd, sample.at(k), value_at);
+    const std::uint64_t k = i * threads + own_lane();
+    if (k >= sample.count) continue;
+    auto values = read_cell_point<T, Shape>(extents, sample.spacing, odd, sample.at(k), value_at);
+    if (task.has_missing) drop_missing(task, values);
+    seen[i] = observe_cell_point(values, odd);
   }
   std::uint32_t used = 0;
   CUSZI_UNROLL
   for (const CellObservation& one : seen)
     used += static_cast<std::uint32_t>(__syncthreads_count(one.is_used));
   if (used < fewest_cell_fit_points) return keep(equal_weights(odd));
-  if (threadIdx.x == 0) {
-    shares = CellShares::initial(odd);
-    goes_on = true;
-  }
+  CellShares shares = CellShares::initial(odd);
   const double half = half_step_of_level(task.half_step, level);
   for (int round = 0; round < cell_fit_rounds; ++round) {
-    __syncthreads();
-    if (!goes_on) break;
+    CellFitSums sums;
     CUSZI_UNROLL
-    for (unsigned i = 0; i < own_points; ++i) {
-      CellFitSums added;
-      add_observation(seen[i], shares, half, odd, added);
-      unsigned n = 0;
-      for_each_fit_sum(added,
-                       [&](double term) { terms.of[n++][i * threads + threadIdx.x] = term; });
-    }
-    __syncthreads();
-    const unsigned lane = threadIdx.x % 32;
-    if (threadIdx.x / 32 < sum_count) {
-      const double* const mine = terms.of[threadIdx.x / 32];
-      double sum = 0;
-      CUSZI_UNROLL
-      for (unsigned k = 0; k < cell_fit_points; k += 32) sum += mine[k + lane];
-      sum = sum_of_lanes(sum);
-      if (lane == 0) sums[threadIdx.x / 32] = sum;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      CellFitSums all;
-      unsigned n = 0;
-      for_each_fit_sum(all, [&](double& sum) { sum = sums[n++]; });
-      CellShares found = shares;
-      goes_on = solve_shares(all, found);
-      shares = found;
-    }
+    for (const CellObservation& one : seen) add_observation(one, shares, half, odd, sums);
+    if (!solve_shares(sum_of_block(sums, of_warps[round % 2]), shares)) break;
   }
-  __syncthreads();
   keep(shares.rounded(odd));
 }
 
@@ -135,12 +124,8 @@ void fit_cell_weights(DeviceContext& gpu, int rank, const PredictTasks<T>& frame
   with_cell_rank(rank, [&](auto shape) {
     using Shape = decltype(shape);
     frames.visit([&]<class Frames>(const Frames& tasks) {
-      auto* const kernel = fit_classes<T, Shape, Frames>;
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 sizeof(FitTerms)),
-            "allow shared memory");
       const dim3 blocks(Shape::classes * Shape::levels, frames.count());
-      kernel<<<blocks, threads, sizeof(FitTerms), gpu.stream()>>>(tasks);
+      fit_classes<T, Shape><<<blocks, threads, 0, gpu.stream()>>>(tasks);
     });
   });
   check_launch("fit_classes");
