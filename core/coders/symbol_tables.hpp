@@ -203,29 +203,48 @@ CUSZI_HD inline Cost choose_table(const Count* counts, const std::uint16_t* defa
 
 /// A SymbolShare that puts symbols without a division. By default it is that of a symbol that is
 /// certain, which changes no state.
+///
+/// With 2^(w-1) < f <= 2^w, floor(x / f) is floor((x m + a) / 2^(w+31)), where m is 2^(w+31) / f
+/// rounded up and a = 0, or rounded down and a = m. The nearer one is exact for f <= 1024, since
+/// x < 2^22 f once a state has spilled.
 struct PackedSymbolShare {
-  std::uint32_t frequency_and_first = table_probability_one;  ///< first in the upper half
-  std::uint32_t reciprocal = 1U << (32 - table_probability_bits);
+  std::uint32_t reciprocal = 1U << 31;
+  std::uint32_t others = table_probability_one | (table_probability_bits - 1) << shift_at;
 
   CUSZI_HD static PackedSymbolShare of(const SymbolShare& share) {
     if (share.frequency == 0) return {};
-    const std::uint64_t exact = (std::uint64_t{1} << 32) / share.frequency;
-    return {share.frequency | share.first << 16, static_cast<std::uint32_t>(exact - (exact >> 32))};
+    const std::uint32_t f = share.frequency;
+    const std::uint32_t width = bit_width_of(f - 1);
+    const std::uint32_t place = f | share.first << first_at;
+    if (width == 0) return {~0U, place | is_added};  // (x + 1) (1 - 2^-32) for x
+    const std::uint64_t one = std::uint64_t{1} << (width + 31);
+    const std::uint64_t rest = one % f;
+    const bool rounds_up = rest > f / 2;
+    return {static_cast<std::uint32_t>(one / f) + (rounds_up ? 1U : 0U),
+            place | (width - 1) << shift_at | (rest == 0 || rounds_up ? 0U : is_added)};
   }
-  CUSZI_HD std::uint32_t frequency() const { return frequency_and_first & 0xFFFFU; }
+  CUSZI_HD std::uint32_t frequency() const { return others & (2 * table_probability_one - 1); }
   /// The share of a symbol and the next one, which is as frequent, as one.
   CUSZI_HD PackedSymbolShare of_pair() const {
-    return {frequency_and_first + frequency(), reciprocal / 2};
+    return {reciprocal, others + frequency() + (1U << shift_at)};
   }
   CUSZI_HD bool spills(std::uint32_t state) const {
-    return state >> (32 - table_probability_bits) >= frequency();
+    return state > (frequency() << (32 - table_probability_bits)) - 1;
   }
-  /// The estimate of the quotient is at most 1 too small.
   CUSZI_HD std::uint32_t put(std::uint32_t state) const {
-    auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal) >> 32);
-    if (state - quotient * frequency() >= frequency()) ++quotient;
-    return state + quotient * (table_probability_one - frequency()) + (frequency_and_first >> 16);
+    const std::uint64_t added = (others & is_added) != 0 ? reciprocal : 0;
+    const auto high = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal + added) >> 32);
+    const std::uint32_t quotient = high >> (others >> shift_at & shift_mask);
+    return state + (others >> first_at & (table_probability_one - 1)) +
+           quotient * (table_probability_one - frequency());
   }
+
+ private:
+  // Bits of `others`, above the frequency.
+  static constexpr unsigned first_at = table_probability_bits + 1;
+  static constexpr unsigned shift_at = first_at + table_probability_bits;
+  static constexpr std::uint32_t shift_mask = 15;
+  static constexpr std::uint32_t is_added = 1U << 31;
 };
 
 void write_table(const SymbolTable& table, bool is_signed, BitWriter& out);

@@ -9,31 +9,6 @@ constexpr std::uint32_t largest_step_words = 2 * 32;  ///< a token's and raw bit
 constexpr int load_batch = 8;                         ///< codes of a lane that are loaded at once
 static_assert(spare_segment_words == load_batch * largest_step_words);
 
-/// The words of a segment, which come out backwards.
-class SegmentWords {
- public:
-  __device__ explicit SegmentWords(std::uint16_t* end)
-      : at_(end), below_((1U << threadIdx.x % 32) - 1) {}
-
-  __device__ void spill(bool spills, std::uint32_t& state) {
-    const unsigned spilling = __ballot_sync(~0U, spills);
-    at_ -= __popc(spilling);
-    if (spills) at_[__popc(spilling & below_)] = static_cast<std::uint16_t>(state);
-    if (spills) state >>= 16;
-  }
-  __device__ std::uint16_t* begin() const { return at_; }
-
- private:
-  std::uint16_t* at_;
-  unsigned below_;
-};
-
-__device__ void put_symbol(const PackedSymbolShare& share, std::uint32_t& state,
-                           SegmentWords& words) {
-  words.spill(share.spills(state), state);
-  state = share.put(state);
-}
-
 /// Where the share of a token lies among those of its class: small codes by their lowest bits.
 constexpr unsigned small_places = 32;
 __device__ unsigned place_of_token(unsigned token) {
@@ -66,47 +41,50 @@ class LargeCodes {
   std::uint32_t high_bits_[4];
 };
 
-/// Puts the raw bits of a code that is not small, and finds the share of its token.
-__device__ void put_raw_bits(int code, bool is_large, const PackedSymbolShare* shares,
-                             PackedSymbolShare& share, std::uint32_t& state, SegmentWords& words) {
-  const CellToken token = token_of_code(code);
-  words.spill(is_large && state >> (32 - token.raw_bits) != 0, state);
-  if (!is_large) return;
-  state = state << token.raw_bits | token.raw;
-  share = shares[place_of_token(token.token)];
-}
-
 /// Puts those of eight codes of a lane that are coded, backwards: bit i of `coded` is set for
 /// code i. Signs of codes before `carried_end` are carried.
 template <bool may_be_large, bool may_be_carried>
 __device__ void put_codes(const std::uint32_t (&pairs)[4], unsigned coded, unsigned large,
                           int carried_end, const PackedSymbolShare* shares, std::uint32_t& state,
-                          SegmentWords& words) {
-  const auto code_at = [&](int i) {
-    return int{static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16))};
-  };
-  PackedSymbolShare found[8];
-  CUSZI_UNROLL
-  for (int i = 0; i < 8; ++i) {
-    const int code = code_at(i);
-    if (may_be_carried && i < carried_end && has_small_sign(code)) {
-      found[i] = shares[abs(code)].of_pair();
-    } else {
-      found[i] = shares[static_cast<unsigned>(code) % small_places];
-    }
-    if ((coded >> i & 1) == 0) found[i] = {};
-  }
+                          WordsOfLanes& words) {
+  constexpr int steps_of_code = may_be_large ? 2 : 1;  // raw bits are a step
+  constexpr int at_once = 8 / steps_of_code;
   const unsigned large_of_some = may_be_large ? __reduce_or_sync(~0U, large) : 0;
   CUSZI_UNROLL
-  for (int i = 8; i-- > 0;) {
-    if (may_be_large && (large_of_some >> i & 1) != 0)
-      put_raw_bits(code_at(i), (large >> i & 1) != 0, shares, found[i], state, words);
-    put_symbol(found[i], state, words);
+  for (int end = 8; end > 0; end -= at_once) {
+    PackedSymbolShare found[at_once];
+    CellToken raw[at_once] = {};
+    CUSZI_UNROLL
+    for (int k = 0; k < at_once; ++k) {
+      const int i = end - 1 - k;
+      const int code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
+      if (may_be_carried && i < carried_end && has_small_sign(code)) {
+        found[k] = shares[abs(code)].of_pair();
+      } else {
+        found[k] = shares[static_cast<unsigned>(code) % small_places];
+      }
+      if ((coded >> i & 1) == 0) found[k] = {};
+      if ((large_of_some >> i & 1) != 0 && (large >> i & 1) != 0) {
+        raw[k] = token_of_code(code);
+        found[k] = shares[place_of_token(raw[k].token)];
+      }
+    }
+    Spills<at_once * steps_of_code> spills;
+    CUSZI_UNROLL
+    for (int k = 0; k < at_once; ++k) {
+      if ((large_of_some >> (end - 1 - k) & 1) != 0) {
+        const std::uint32_t bits = raw[k].raw_bits;
+        spills.spill(2 * k, bits != 0 && state >> (32 - bits) != 0, state);
+        state = state << bits | raw[k].raw;
+      }
+      spills.put(k * steps_of_code + steps_of_code - 1, found[k], state);
+    }
+    words.write(spills);
   }
 }
 __device__ void put_codes(const uint4& codes, unsigned coded, int carried_end,
                           const PackedSymbolShare* shares, std::uint32_t& state,
-                          SegmentWords& words) {
+                          WordsOfLanes& words) {
   const std::uint32_t pairs[] = {codes.x, codes.y, codes.z, codes.w};
   const LargeCodes large(pairs);
   const bool carries = __any_sync(~0U, carried_end > 0);
@@ -177,14 +155,12 @@ class SignsToCarry {
 };
 
 __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
-                               std::uint32_t lanes, std::uint32_t state, const std::uint16_t* end,
-                               const SegmentWords& words) {
+                               std::uint32_t state, const LaneWords& words) {
   const unsigned lane = threadIdx.x % 32;
   task.states[entry * 32 + lane] = state;
   if (lane != 0) return;
-  const auto count = static_cast<std::uint32_t>(end - words.begin());
-  task.words[entry] = {words.begin(), count, lanes};
-  task.sizes[entry] = 4 * lanes + 4 * ((count + 1) / 2);
+  task.words[entry] = words;
+  task.sizes[entry] = words.bytes();
 }
 
 /// What the warps of a block share: the shares of tokens and of classes. A place more in each row,
@@ -221,9 +197,7 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
                                                   entry * spare_segment_words);
   const std::uint64_t in_segment =
       min(std::uint64_t{blocks.rounds} * 32, chains.first_live[pass + 1] - blocks_before);
-  std::uint16_t* const end =
-      begin + (in_segment * cell_block_codes * task.room + spare_segment_words);
-  SegmentWords words(end);
+  WordsOfLanes words(begin + (in_segment * cell_block_codes * task.room + spare_segment_words));
   const SignsToCarry signs(chains, blocks);
   std::uint32_t state = lane_start + signs.bits();
   constexpr int last = cell_block_codes - load_batch;
@@ -256,14 +230,14 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
     block = before;
     before = after;
   }
-  finish_segment(task, entry, blocks.lanes, state, end, words);
+  finish_segment(task, entry, state, words.segment(blocks.lanes));
   return true;
 }
 
 /// Puts the classes of a lane's run of tiles, backwards, in step with the other lanes.
 template <unsigned classes>
 __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
-                            const SharedShares& shared, std::uint32_t& state, SegmentWords& words) {
+                            const SharedShares& shared, std::uint32_t& state, WordsOfLanes& words) {
   const ClassBoxes boxes(runs.rank, runs.pass);
   const std::uint8_t* const rows = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
   const auto load = [&](std::uint32_t i) {  // i: of the boxes of the run
@@ -287,8 +261,7 @@ __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
       if (!on) found[i] = {};
       before = now.kind(i);
     }
-    CUSZI_UNROLL
-    for (unsigned i = classes; i-- > 0;) put_symbol(found[i], state, words);
+    words.put(found, state);
   }
 }
 
@@ -296,11 +269,10 @@ __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
 __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedShares& shared,
                                      std::uint32_t number) {
   const CellsChains& chains = task.chains;
-  std::uint16_t* const end = task.class_words + (std::uint64_t{number} + 1) * class_segment_words;
+  WordsOfLanes words(task.class_words + (std::uint64_t{number} + 1) * class_segment_words);
   int pass = 0;
   find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; });
   const ClassRuns runs(chains, pass, number);
-  SegmentWords words(end);
   std::uint32_t state = lane_start;
   if (pass == 0 || runs.rank == 1) {
     put_classes<1>(chains, runs, shared, state, words);
@@ -309,7 +281,7 @@ __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedSh
   } else {
     put_classes<7>(chains, runs, shared, state, words);
   }
-  finish_segment(task, chains.segments[pass].first + number, runs.lanes, state, end, words);
+  finish_segment(task, chains.segments[pass].first + number, state, words.segment(runs.lanes));
 }
 
 /// A warp a segment at a time, those of classes first, which take longest.

@@ -36,21 +36,54 @@ __device__ inline void store_segment(LaneWords segment, const std::uint32_t* sta
     after[segment.count / 2] = segment.words[segment.count - 1];
 }
 
+/// What lanes spill in steps that follow each other. The words are written after them, so that no
+/// step waits for where those of the one before go.
+template <int steps>
+class Spills {
+ public:
+  /// By all lanes. A step may be left out.
+  __device__ void spill(int step, bool spills, std::uint32_t& state) {
+    lanes_[step] = __ballot_sync(~0U, spills);
+    states_[step] = state;
+    if (spills) state >>= 16;
+  }
+  __device__ void put(int step, const PackedSymbolShare& share, std::uint32_t& state) {
+    spill(step, share.spills(state), state);
+    state = share.put(state);
+  }
+
+ private:
+  friend class WordsOfLanes;
+
+  unsigned lanes_[steps] = {};
+  std::uint32_t states_[steps];
+};
+
 /// The words of a segment, which come out backwards.
 class WordsOfLanes {
  public:
   __device__ explicit WordsOfLanes(std::uint16_t* end)
-      : end_(end), at_(end), below_((1U << threadIdx.x % 32) - 1) {}
+      : end_(end), at_(end), own_(1U << threadIdx.x % 32) {}
 
-  /// By all lanes.
-  __device__ void put(const PackedSymbolShare& share, std::uint32_t& state) {
-    const bool spills = share.spills(state);
-    const unsigned spilling = __ballot_sync(~0U, spills);
-    at_ -= __popc(spilling);
-    if (spills) at_[__popc(spilling & below_)] = static_cast<std::uint16_t>(state);
-    if (spills) state >>= 16;
-    state = share.put(state);
+  template <int steps>
+  __device__ void write(const Spills<steps>& spills) {
+    CUSZI_UNROLL
+    for (int step = 0; step < steps; ++step) {
+      const unsigned lanes = spills.lanes_[step];
+      at_ -= __popc(lanes);
+      if ((lanes & own_) != 0)
+        at_[__popc(lanes & (own_ - 1))] = static_cast<std::uint16_t>(spills.states_[step]);
+    }
   }
+  /// Puts symbols, the last one first.
+  template <int count>
+  __device__ void put(const PackedSymbolShare (&shares)[count], std::uint32_t& state) {
+    Spills<count> spills;
+    CUSZI_UNROLL
+    for (int step = 0; step < count; ++step) spills.put(step, shares[count - 1 - step], state);
+    write(spills);
+  }
+  __device__ const std::uint16_t* begin() const { return at_; }
   __device__ LaneWords segment(std::uint32_t lanes) const {
     return {at_, static_cast<std::uint32_t>(end_ - at_), lanes};
   }
@@ -58,7 +91,7 @@ class WordsOfLanes {
  private:
   const std::uint16_t* end_;
   std::uint16_t* at_;
-  unsigned below_;
+  unsigned own_;  ///< the bit of this lane
 };
 
 /// A part of a frame's bytes by words of 32 bits; reads none behind its end.

@@ -82,8 +82,7 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
       CUSZI_UNROLL
       for (int i = 0; i < tokens_at_once; ++i)
         batch_shares[i] = own[exists ? four[i / 4] >> (i % 4 * 8) & 0xFFU : absent_token];
-      CUSZI_UNROLL
-      for (int i = tokens_at_once; i-- > 0;) words.put(batch_shares[i], state);
+      words.put(batch_shares, state);
     }
     block = before;
   }
@@ -117,8 +116,7 @@ __global__ void __launch_bounds__(32) encode_classes(const __grid_constant__ Cha
     CUSZI_UNROLL
     for (unsigned i = 0; i < class_batch; ++i)
       if (first + i < steps) shares[i] = task.all.classes[number[i] * token_places + number[i + 1]];
-    CUSZI_UNROLL
-    for (unsigned i = class_batch; i-- > 0;) words.put(shares[i], state);
+    words.put(shares, state);
   }
   const auto lanes = static_cast<unsigned>(__popc(__ballot_sync(~0U, steps != 0)));
   finish_segment(task, segment, state, words.segment(lanes));

@@ -228,6 +228,36 @@ TEST_CASE("tables of cells are written and read") {
   }
 }
 
+TEST_CASE("symbols are put without a division as with one") {
+  test::Random random(11);
+  for (std::uint32_t frequency = 1; frequency <= table_probability_one; ++frequency) {
+    const std::uint32_t first = table_probability_one - frequency;
+    const std::uint32_t half = frequency / 2;
+    const auto packed = PackedSymbolShare::of({frequency, first});
+    const auto pair = PackedSymbolShare::of({half, first}).of_pair();
+    // States of the largest quotient, of small ones, and of some between.
+    const auto check_quotient = [&](std::uint64_t quotient) {
+      for (int add = -1; add <= 1; ++add) {
+        const std::uint64_t state = quotient * frequency + static_cast<std::uint64_t>(add);
+        if (state > 0xFFFFFFFFU) continue;
+        const SymbolShare share{frequency, first};
+        const auto low = static_cast<std::uint32_t>(state);
+        REQUIRE(packed.spills(low) == share.spills(low));
+        if (share.spills(low)) continue;
+        REQUIRE(packed.put(low) == share.put(low));
+        if (frequency % 2 == 0) REQUIRE(pair.put(low) == share.put(low));
+      }
+    };
+    for (std::uint64_t k = 0; k < 50; ++k) {
+      check_quotient(k);
+      check_quotient((std::uint64_t{1} << 22) - k);
+      check_quotient(static_cast<std::uint64_t>(random.uniform() * (1 << 22)));
+    }
+  }
+  CHECK(PackedSymbolShare{}.put(0xFFFFFFFFU) == 0xFFFFFFFFU);
+  CHECK_FALSE(PackedSymbolShare{}.spills(0xFFFFFFFFU));
+}
+
 TEST_CASE("tables do not tell the signs of small codes apart") {
   test::Random random(6);
   for (int round = 0; round < 100; ++round) {
