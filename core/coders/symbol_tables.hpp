@@ -75,37 +75,53 @@ CUSZI_HD inline std::uint32_t rest_symbol(const Count* counts, bool is_signed) {
   return is_signed ? 0 : commonest_symbol(counts);
 }
 
-/// The frequencies of an explicit table for symbols with these counts, of which one at least is
-/// not 0. What rounding takes or adds is made up for by the symbols behind, and by the rest.
+/// How many symbols from one on have one frequency: two if it begins a pair.
+CUSZI_HD constexpr std::uint32_t alike_from(std::uint32_t symbol, bool is_signed) {
+  return is_signed && symbol + 1 < small_tokens && is_mirrored(symbol + 1) ? 2 : 1;
+}
+/// How often a symbol comes, or each of the pair that it begins, half up.
 template <class Count>
-CUSZI_HD inline void fit_frequencies(const Count* counts, bool is_signed,
+CUSZI_HD inline std::uint64_t count_from(const Count* counts, std::uint32_t symbol,
+                                         bool is_signed) {
+  if (alike_from(symbol, is_signed) == 1) return counts[symbol];
+  return (std::uint64_t{counts[symbol]} + counts[symbol + 1] + 1) / 2;
+}
+
+/// Frequencies before they are rounded have so many bits more.
+inline constexpr int ideal_fraction = 8;
+/// The frequency that a symbol should have.
+template <class Count>
+CUSZI_HD inline std::uint32_t ideal_frequency(const Count* counts, std::uint64_t total,
+                                              std::uint32_t symbol, bool is_signed) {
+  return static_cast<std::uint32_t>(
+      (count_from(counts, symbol, is_signed) << (table_probability_bits + ideal_fraction)) / total);
+}
+
+/// The frequencies of an explicit table for symbols with these counts, of which one at least is
+/// not 0, given ideal_of(symbol), their ideal frequencies. What rounding takes or adds is made up
+/// for by the symbols behind, and by the rest.
+template <class Count, class IdealOf>
+CUSZI_HD inline void fit_frequencies(const Count* counts, const IdealOf& ideal_of, bool is_signed,
                                      std::uint16_t* frequencies) {
-  constexpr int fraction = 8;
   const std::uint32_t rest_at = rest_symbol(counts, is_signed);
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < token_places; ++i) total += counts[i];
   std::int64_t owed = 0;
   std::int32_t rest = table_probability_one;
   std::uint32_t alike = 1;
   for (std::uint32_t i = 0; i < token_places; i += alike) {
-    alike = is_signed && i + 1 < small_tokens && is_mirrored(i + 1) ? 2 : 1;
-    frequencies[i] = 0;
-    std::uint64_t count = counts[i];
-    if (alike == 2) {
-      frequencies[i + 1] = 0;
-      count = (count + counts[i + 1] + 1) / 2;
+    alike = alike_from(i, is_signed);
+    std::uint32_t frequency = 0;
+    const std::int64_t ideal = ideal_of(i);
+    if (i != rest_at && count_from(counts, i, is_signed) != 0) {
+      const std::int64_t most = ideal / 8;
+      const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
+      const auto whole =
+          static_cast<std::uint32_t>((wanted + (1 << (ideal_fraction - 1))) >> ideal_fraction);
+      frequency = whole == 0 ? 1 : rounded_frequency(whole);
+      owed += alike * (ideal - (std::int64_t{frequency} << ideal_fraction));
+      rest -= static_cast<std::int32_t>(alike * frequency);
     }
-    if (i == rest_at || count == 0) continue;
-    const auto ideal =
-        static_cast<std::int64_t>((count << (table_probability_bits + fraction)) / total);
-    const std::int64_t most = ideal / 8;
-    const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
-    const auto whole = static_cast<std::uint32_t>((wanted + (1 << (fraction - 1))) >> fraction);
-    const std::uint32_t frequency = whole == 0 ? 1 : rounded_frequency(whole);
-    owed += alike * (ideal - (std::int64_t{frequency} << fraction));
     for (std::uint32_t k = 0; k < alike; ++k)
       frequencies[i + k] = static_cast<std::uint16_t>(frequency);
-    rest -= static_cast<std::int32_t>(alike * frequency);
   }
   while (rest < 1) {  // halves the largest, with its mirror image
     const std::uint32_t largest = commonest_symbol(frequencies);
@@ -117,6 +133,15 @@ CUSZI_HD inline void fit_frequencies(const Count* counts, bool is_signed,
     }
   }
   frequencies[rest_at] = static_cast<std::uint16_t>(rest);
+}
+template <class Count>
+inline void fit_frequencies(const Count* counts, bool is_signed, std::uint16_t* frequencies) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < token_places; ++i) total += counts[i];
+  const auto ideal_of = [&](std::uint32_t symbol) {
+    return ideal_frequency(counts, total, symbol, is_signed);
+  };
+  fit_frequencies(counts, ideal_of, is_signed, frequencies);
 }
 
 /// What an explicit table looks like: the last symbol and, of classes, the rest, in 6 bits each;
@@ -184,8 +209,8 @@ CUSZI_HD inline std::uint32_t explicit_table_bits(const std::uint16_t* frequenci
 /// The cheaper of an explicit and the default table; the default one on ties and where there are no
 /// symbols. Returns the cost of the symbols and their table.
 template <class Count>
-CUSZI_HD inline Cost choose_table(const Count* counts, const std::uint16_t* defaults,
-                                  bool is_signed, SymbolTable& table) {
+inline Cost choose_table(const Count* counts, const std::uint16_t* defaults, bool is_signed,
+                         SymbolTable& table) {
   Cost cost = cost_by_table(counts, defaults);
   table.is_default = true;
   table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));

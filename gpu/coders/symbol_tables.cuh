@@ -18,16 +18,30 @@ __device__ inline Cost warp_cost(const std::uint64_t* counts, const std::uint16_
   return cost;
 }
 
+/// Fits frequencies as core's fit_frequencies(), by all lanes of a warp alike, but for the
+/// divisions, which they share.
+__device__ inline void fit_frequencies_by_warp(const std::uint64_t* counts, bool is_signed,
+                                               std::uint16_t* frequencies) {
+  static_assert(token_places == 2 * 32);
+  const unsigned lane = threadIdx.x % 32;
+  std::uint64_t total = counts[lane] + counts[lane + 32];
+  for (unsigned half = 16; half != 0; half /= 2) total += __shfl_xor_sync(~0U, total, half);
+  const std::uint32_t low = ideal_frequency(counts, total, lane, is_signed);
+  const std::uint32_t high = ideal_frequency(counts, total, lane + 32, is_signed);
+  const auto ideal_of = [&](std::uint32_t symbol) {
+    return __shfl_sync(~0U, symbol < 32 ? low : high, static_cast<int>(symbol % 32));
+  };
+  fit_frequencies(counts, ideal_of, is_signed, frequencies);
+}
+
 /// Chooses a table as core's choose_table(), by a warp. `counts` and `table` are in shared memory.
 __device__ inline Cost choose_table_by_warp(const std::uint64_t* counts,
                                             const std::uint16_t* defaults, bool is_signed,
                                             SymbolTable& table) {
   const unsigned lane = threadIdx.x % 32;
   const Cost usual = warp_cost(counts, defaults);
-  if (lane == 0) {
-    table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));
-    if (usual != 0) fit_frequencies(counts, is_signed, table.frequencies);
-  }
+  table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));  // by all lanes alike
+  if (usual != 0) fit_frequencies_by_warp(counts, is_signed, table.frequencies);
   __syncwarp();
   Cost fitted = usual;
   if (usual != 0) {
