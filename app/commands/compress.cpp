@@ -162,8 +162,8 @@ class Compression {
     events.frame_loaded = [&](const LoadedFrame& frame) {
       if (std::exchange(layout_checked_, true)) return;
       // Values of files may be in a device's memory.
-      if (field_.is_stream() && !options_.field.skip_bytes) require_raw(frame.stored_values());
-      const LayoutWarning warning = layout_warning(field_, frame.stored_values(), settings_.fills);
+      if (field_.is_stream() && !options_.field.skip_bytes) require_raw(frame.values.bytes());
+      const LayoutWarning warning = layout_warning(field_, frame.values.bytes(), settings_.fills);
       looks_swapped_ = warning.values_look_swapped;
       warn_of(warning.text);
     };

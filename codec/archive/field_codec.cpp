@@ -310,7 +310,7 @@ class FrameRestorer {
     Job job{head.frame, head.shown, track};
     if (!job.shown) return job;
     const bool may_stay_there = users_.may_stay_there() && amended_ == nullptr;
-    if (job.is_whole() && may_stay_there && !is_cast(job.frame.shape.dtype))
+    if (job.is_whole() && may_stay_there && !is_wide_integer(job.frame.shape.dtype))
       job.transfer = track.backend->transfer();
     const std::uint64_t index = job.frame.header.index;
     const ByteCount size = job.shown->shown.points() * size_of(job.frame.shape.dtype);

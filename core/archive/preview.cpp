@@ -214,7 +214,7 @@ ByteCount restoring_bytes(const FrameShape& shape, const FrameHeader& header,
   const bool is_work = !is_without_loss(header.kind);
   const ByteCount value_bytes = size_of(is_work ? work_of(shape.dtype) : shape.dtype);
   ByteCount bytes = preview.restored.points() * value_bytes;
-  if (is_work && is_cast(shape.dtype)) bytes += preview.shown.points() * size_of(shape.dtype);
+  if (is_work && is_cast(shape.dtype)) bytes += preview.restored.points() * size_of(shape.dtype);
   if (!preview.shown.all()) bytes += 2 * preview.shown.points() * value_bytes;
   if (is_packed) bytes *= 3;  // as byte planes, or as words of blocks with their places
   if (header.kind == FrameKind::coded) {

@@ -39,8 +39,9 @@ class Backend : public Interface {
   /// Waits for pending work, to measure times.
   virtual void synchronize() noexcept {}
 
-  /// `draft` gives the predictor's geometry, `known` the scan of an earlier session. `values` must
-  /// stay valid as long as the session, or until PassEncoder::most_bytes() returns a value.
+  /// `shape` and `values` are of the stored type, `rules` are work_rules(). `draft` gives the
+  /// predictor's geometry, `known` the scan of an earlier session. `values` must stay valid as long
+  /// as the session, or until PassEncoder::most_bytes() returns a value.
   virtual std::unique_ptr<EncodeSession> encode(const FrameShape& shape, Bytes values,
                                                 const ValueRules& rules,
                                                 const PredictorParams& draft,

@@ -18,12 +18,12 @@
 
 namespace cuszi {
 
-/// Destination of a restored frame or preview.
+/// Destination of a restored frame or preview. The backend converts work values to stored ones.
 struct FrameTarget {
-  FrameShape shape;
-  double min = 0;  ///< of points that are not missing, as the predictor sees them
+  FrameShape shape;  ///< of the stored type
+  double min = 0;    ///< of points that are not missing, as the predictor sees them
   double max = 0;
-  const FrameMask& mask;                       ///< in host memory
+  const FrameMask& mask;                       ///< of work values, in host memory
   MutableBytes out;                            ///< in the backend's memory or the host's
   const TransformTarget* transform = nullptr;  ///< null if points are values
   const LocalBounds* local = nullptr;
@@ -94,7 +94,7 @@ class DecodeSession : public Interface {
                                MutableBytes out) {
     decode_predicted(sections, stored, out, one_by_one);
   }
-  /// Fills points that are not missing with the low bits of `bits`.
+  /// Fills points that are not missing with the work value of these low bits.
   virtual void fill(const FrameTarget& target, std::uint64_t bits) = 0;
 
  private:

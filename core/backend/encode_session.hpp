@@ -20,6 +20,7 @@
 #include "core/field/mask.hpp"
 #include "core/field/sample.hpp"
 #include "core/field/selection.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/lossless/predicted.hpp"
 #include "core/transform/transform.hpp"
 #include "core/tuning/trial_part.hpp"
@@ -131,7 +132,8 @@ inline bool may_be_unscanned(const PredictorParams& draft, const ValueRules& rul
   return std::holds_alternative<TilesParams>(draft) && !rules.any();
 }
 
-/// A frame being encoded. Bytes may lie in the backend's memory or the host's. One thread; a
+/// A frame being encoded, its values as work values, which the backend converts from the stored
+/// ones when they are needed. Bytes may lie in the backend's memory or the host's. One thread; a
 /// backend has one session at a time.
 class EncodeSession : public Interface {
  public:
@@ -151,6 +153,8 @@ class EncodeSession : public Interface {
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Includes missing points. Compares the low bits of `bits`.
   virtual std::uint64_t count_bits(std::uint64_t bits) = 0;
+  /// Of the stored values, for types of up to 16 bits.
+  virtual DistinctValues distinct_values() = 0;
 
   /// Replaces the values by transformed ones; errors within choice.bound keep to `bound`. Points
   /// that the transform cannot represent count as missing, with original values in mask(), unless
@@ -188,13 +192,11 @@ class EncodeSession : public Interface {
                                                          const ValueBound& /*bound*/) {
     return std::nullopt;
   }
-  /// Without loss, the stored values of a type that has_tile_words(), in host or the backend's
-  /// memory. May scan, too. nullopt if that takes more bytes than the values.
-  virtual std::optional<CodedPass> encode_words(const FrameShape& /*stored*/, Bytes /*values*/) {
-    return std::nullopt;
-  }
-  /// encode_predicted() of `values`, which are those of the frame in their stored type. Valid as
-  /// long as the result and the session.
+  /// Without loss, the stored values of a type that has_tile_words(). May scan, too. nullopt if
+  /// that takes more bytes than the values.
+  virtual std::optional<CodedPass> encode_words() { return std::nullopt; }
+  /// encode_predicted() of `values`, which are those of the frame in their stored type, or near
+  /// them. Valid as long as the result and the session.
   virtual PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
                                           std::uint64_t step) {
     return share_sections(encode_predicted(values, stored, one_by_one, step));
@@ -202,6 +204,8 @@ class EncodeSession : public Interface {
   /// Packs sections that get smaller by a second lossless pass. Throws DeviceError if there is
   /// none.
   virtual void pack(Sections& sections) = 0;
+  /// Frees copies of the values, which are no longer read.
+  virtual void drop_values() {}
 
  private:
   FrameInSlot frame_;

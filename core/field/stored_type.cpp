@@ -1,9 +1,9 @@
 #include "core/field/stored_type.hpp"
 
 #include <cmath>
+#include <functional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/error.hpp"
 
@@ -91,21 +91,15 @@ double reach_of(const ValueBound& bound, std::int64_t number) {
   return reach;
 }
 
-/// The part of `bound` that work errors may have for the roundings of all `values` to keep it.
+/// The part of `bound` that work errors may have for the roundings of all values to keep it.
 template <class S>
-double part_of_bound(const ValueBound& bound, std::span<const S> values) {
+double part_of_bound(const ValueBound& bound, const DistinctValues& distinct) {
   using L = OrderedValues<S>;
-  std::vector<bool> is_there(static_cast<std::size_t>(L::most() - L::least() + 1));
-  for (const S value : values) {
-    const std::int64_t number = L::number(value);
-    if (number >= L::least() && number <= L::most()) {
-      is_there[static_cast<std::size_t>(number - L::least())] = true;
-    }
-  }
   double part = bound.goes_with_values() ? 1 : 2;
-  for (std::size_t i = 0; i < is_there.size(); ++i) {
-    if (!is_there[i]) continue;
-    const std::int64_t number = L::least() + static_cast<std::int64_t>(i);
+  for (std::size_t bits = 0; bits >> (8 * sizeof(S)) == 0; ++bits) {
+    if (!distinct.has(bits)) continue;
+    const std::int64_t number = L::number(std::bit_cast<S>(static_cast<StoredBits<S>>(bits)));
+    if (number < L::least() || number > L::most()) continue;
     const double error = bound.limit(bound.share * std::fabs(L::value(number)));
     if (error > 0) part = std::min(part, reach_of<S>(bound, number) / error);
   }
@@ -234,7 +228,20 @@ double work_bound(DType stored, double bound) {
   return is_integer(stored) ? integer_work_bound(bound) : bound / 2;
 }
 
-ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values) {
+void DistinctValues::add(DType stored, Bytes values) {
+  with_word_of(stored, [&](auto zero) {
+    for (const std::size_t value : as_values<const decltype(zero)>(values)) {
+      bits[value / 64] |= std::uint64_t{1} << (value % 64);
+    }
+  });
+}
+
+void DistinctValues::add(const DistinctValues& others) {
+  std::ranges::transform(bits, others.bits, bits.begin(), std::bit_or{});
+}
+
+ValueBound work_bound(DType stored, const ValueBound& bound,
+                      const std::function<DistinctValues()>& distinct) {
   const bool is_absolute = !bound.goes_with_values();
   if (!is_cast(stored)) return bound;
   if (is_integer(stored) && is_absolute) return work_bound(stored, bound.bound);
@@ -244,7 +251,7 @@ ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values) {
     part = with_stored_type_of(stored, [&](auto zero) {
       using S = decltype(zero);
       if constexpr (sizeof(S) <= 2) {
-        return part_of_bound(bound, as_values<const S>(values));
+        return part_of_bound<S>(bound, distinct());
       } else {
         return 0.0;
       }

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "core/base/dtype.hpp"
+#include "core/base/hd.hpp"
 #include "core/base/lossless.hpp"
 #include "core/base/units.hpp"
 #include "core/base/unmovable.hpp"
@@ -28,7 +30,7 @@ struct Half {
 
   std::uint16_t bits = 0;
 
-  float value() const {
+  CUSZI_HD float value() const {
     constexpr std::uint32_t fraction_mask = (1U << fraction_bits) - 1;
     const std::uint32_t sign = (bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = bits & 0x7FFFU;
@@ -45,7 +47,7 @@ struct Half {
   }
 
   /// The nearest value, ties to even; finite values stay finite.
-  static Half nearest(float value) {
+  CUSZI_HD static Half nearest(float value) {
     const auto word = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = word >> 16U & 0x8000U;
     const std::uint32_t magnitude = word & 0x7FFFFFFFU;
@@ -67,9 +69,9 @@ struct Half {
   static constexpr std::uint32_t shift = 23 - fraction_bits;
   static constexpr std::uint32_t bias_difference = 128 - (1U << (exponent_bits - 1));
 
-  static Half of(std::uint32_t bits) { return {static_cast<std::uint16_t>(bits)}; }
+  CUSZI_HD static Half of(std::uint32_t bits) { return {static_cast<std::uint16_t>(bits)}; }
 
-  static std::uint32_t shifted(std::uint32_t word, std::uint32_t places) {
+  CUSZI_HD static std::uint32_t shifted(std::uint32_t word, std::uint32_t places) {
     return (word + (1U << (places - 1)) - 1 + (word >> places & 1U)) >> places;
   }
 };
@@ -79,7 +81,7 @@ using BFloat16 = Half<8>;
 
 /// The nearest integer, ties to even, in the type's range.
 template <class I, class W>
-I nearest_in_range(W value) {
+CUSZI_HD I nearest_in_range(W value) {
   constexpr W rounding = sizeof(W) == 4 ? W{0x1.8p23} : W{0x1.8p52};
   constexpr auto least = static_cast<W>(std::numeric_limits<I>::min());
   constexpr auto most = static_cast<W>(std::numeric_limits<I>::max());
@@ -90,8 +92,10 @@ I nearest_in_range(W value) {
 
 /// The nearest value of type `To`, which is in the range of integers and finite for halves.
 template <class To, class From>
-To converted_to(From value) {
-  if constexpr (!std::is_arithmetic_v<From>) {
+CUSZI_HD To converted_to(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (!std::is_arithmetic_v<From>) {
     return converted_to<To>(value.value());
   } else if constexpr (std::is_floating_point_v<To>) {
     return static_cast<To>(value);
@@ -127,6 +131,25 @@ decltype(auto) with_stored_type_of(DType dtype, F&& f) {
     case DType::u32: return f(std::uint32_t{});
     case DType::i64: return f(std::int64_t{});
     default: return f(std::uint64_t{});
+  }
+}
+
+/// Calls `f` with a zero of the C++ type of `dtype`, a type of at most 32 bits that is not `Work`
+/// but has it as work type.
+template <class Work, class F>
+decltype(auto) with_cast_type_of(DType dtype, F&& f) {
+  if constexpr (std::is_same_v<Work, double>) {
+    if (dtype == DType::i32) return f(std::int32_t{});
+    return f(std::uint32_t{});
+  } else {
+    switch (dtype) {
+      case DType::f16: return f(Float16{});
+      case DType::bf16: return f(BFloat16{});
+      case DType::i8: return f(std::int8_t{});
+      case DType::u8: return f(std::uint8_t{});
+      case DType::i16: return f(std::int16_t{});
+      default: return f(std::uint16_t{});
+    }
   }
 }
 
@@ -182,8 +205,21 @@ ValueRules work_rules(DType stored, const ValueRules& rules);
 /// The bound that errors of stored values have: of integers, an absolute one is an integer.
 ValueBound stored_bound(DType stored, const ValueBound& bound);
 
-/// A bound for work values: if it holds, `bound` holds for the roundings of the frame's `values`.
-ValueBound work_bound(DType stored, const ValueBound& bound, Bytes values);
+/// The distinct values of a type of up to 16 bits: bit w % 64 of word w / 64 stands for bits w.
+struct DistinctValues {
+  static constexpr std::size_t words = 65536 / 64;
+
+  std::vector<std::uint64_t> bits = std::vector<std::uint64_t>(words);
+
+  bool has(std::size_t value) const { return (bits[value / 64] >> (value % 64) & 1) != 0; }
+  void add(DType stored, Bytes values);
+  void add(const DistinctValues& others);
+};
+
+/// A bound for work values: if it holds, `bound` holds for the roundings of the frame's values.
+/// Calls `distinct` if it depends on these.
+ValueBound work_bound(DType stored, const ValueBound& bound,
+                      const std::function<DistinctValues()>& distinct);
 
 /// An absolute bound for work values that serves all values of the type: half of `bound` for
 /// floating types; for integers its whole part and almost 1/2, which alone is lossless.

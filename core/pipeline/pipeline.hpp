@@ -38,7 +38,7 @@ class FrameValues {
 /// A frame in a backend.
 struct LoadedFrame {
   FrameShape shape;    ///< of work values
-  FrameValues values;  ///< work values
+  FrameValues values;  ///< stored values; may be dropped
   PredictorParams draft;
   std::unique_ptr<EncodeSession> session;
   /// Transformed values, and the scan of the original ones.
@@ -59,14 +59,11 @@ struct LoadedFrame {
   std::optional<Bounds> bounds = {};
   FillValues fills = {};
   DType stored = DType::f32;
-  FrameValues original = {};  ///< stored values, if they were converted
 
   /// Larger frames are kept.
   ByteCount most_bytes = 0;
 
   FrameShape stored_shape() const { return {stored, shape.dims}; }
-  /// May be dropped if the types are alike.
-  Bytes stored_values() const { return is_cast(stored) ? original.bytes() : values.bytes(); }
   /// See EncodeSession::scan.
   const FieldScan& scan() const;
 };
@@ -91,8 +88,8 @@ struct FrameAdvice {
 /// Returns memory of the host or the backend.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
-/// Converts values to their work type; `shape` and `fills` are of the stored type. `known` is the
-/// LoadedFrame::scan() of an earlier load.
+/// `shape`, `values` and `fills` are of the stored type. `known` is the LoadedFrame::scan() of an
+/// earlier load.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
                        FrameValues values, const FillValues& fills, StepTimes& times,
                        const std::optional<FieldScan>& known = {});

@@ -123,8 +123,9 @@ void restore_constant_frame(Backend& backend, DecodeSession& session, const Fram
   const Sections sections = times.measure(
       "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
   const std::uint64_t bits =
-      decode_constant(to_host(backend, sections.at(SectionId::raw)), shape.dtype);
-  const FrameMask mask = read_mask(backend, shape, header, preview.restored, sections, times);
+      decode_constant(to_host(backend, sections.at(SectionId::raw)), work_of(shape.dtype));
+  const FrameMask mask =
+      read_mask(backend, shape.work(), header, preview.restored, sections, times);
   times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
 }
 
@@ -172,7 +173,8 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
       for (Sections& sections : passes) session.unpack(sections);
     });
   }
-  const FrameMask mask = read_mask(backend, shape, header, preview.restored, passes.front(), times);
+  const FrameMask mask =
+      read_mask(backend, shape.work(), header, preview.restored, passes.front(), times);
   const auto transform =
       read_transform(backend, shape, header, preview.restored, passes.front(), times);
   FrameTarget target = target_of(shape, header, preview, mask, out);
@@ -181,7 +183,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
     target.max = header.transform->max;
     target.transform = &*transform;
   }
-  const auto local = read_bounds(backend, shape, header, passes.front(), times);
+  const auto local = read_bounds(backend, shape.work(), header, passes.front(), times);
   if (local) target.local = &*local;
   if (has_own_coder(id_of(*header.predictor))) {
     times.measure("decode", [&] {
@@ -295,34 +297,10 @@ void decompress_frame(Backend& backend, const FrameShape& shape, Bytes frame, Mu
   decompress_frame(backend, shape, header, FramePayload(payload, begin_of_payload), out, times);
 }
 
-namespace {
-
-/// Restores work values and rounds them to the stored type, on the host.
-void restore_and_cast(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, const FramePayload& payload, MutableBytes out,
-                      StepTimes& times) {
-  std::vector<std::byte> work(preview.shown.points() * size_of(work_of(shape.dtype)));
-  decompress_frame(backend, shape.work(), header, preview, payload, work, times);
-  times.measure("cast", [&] {
-    if (backend.transfer() == nullptr) {
-      return from_work(shape.dtype, work, out, host_work_of(backend));
-    }
-    std::vector<std::byte> values(out.size());
-    from_work(shape.dtype, work, values, host_work_of(backend));
-    backend.copy(values, out);
-  });
-}
-
-}  // namespace
-
 void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
                       const FramePreview& preview, const FramePayload& payload, MutableBytes out,
                       StepTimes& times) {
   const IeeeArithmetic arithmetic;
-  if (!is_without_loss(header.kind) && is_cast(shape.dtype)) {
-    restore_and_cast(backend, shape, header, preview, payload, out, times);
-    return;
-  }
   if (preview.shown.all()) {
     restore_points(backend, shape, header, preview, payload, out, times);
     return;

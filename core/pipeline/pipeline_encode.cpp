@@ -130,7 +130,7 @@ FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t
 }
 
 KeptValues kept_values(Backend& backend, const LoadedFrame& frame) {
-  return keep_values(backend, *frame.session, frame.stored_shape(), frame.stored_values());
+  return keep_values(backend, *frame.session, frame.stored_shape(), frame.values.bytes());
 }
 
 /// Whether tiles code the frame if it has to be without loss.
@@ -140,9 +140,7 @@ bool has_words(const FrameConfig& config, const LoadedFrame& frame) {
 }
 
 std::optional<CodedPass> code_words(const LoadedFrame& frame, StepTimes& times) {
-  return times.measure("encode", [&] {
-    return frame.session->encode_words(frame.stored_shape(), frame.stored_values());
-  });
+  return times.measure("encode", [&] { return frame.session->encode_words(); });
 }
 
 /// Stores the values if they are not larger, or there are no words.
@@ -156,7 +154,7 @@ FrameReport write_words(Backend& backend, const LoadedFrame& frame, std::uint64_
   result.header.levels.push_back(level_entry(sections));
   return times.measure("gather", [&] {
     if (!words || frame_bytes(result.header) >= frame.most_bytes)
-      return keep_frame(backend, frame, index, frame.stored_values(), KeptValues{}, allocate);
+      return keep_frame(backend, frame, index, frame.values.bytes(), KeptValues{}, allocate);
     write_frame(backend, frame.stored_shape(), sections, allocate, result.header);
     return result;
   });
@@ -165,7 +163,7 @@ FrameReport write_words(Backend& backend, const LoadedFrame& frame, std::uint64_
 /// 64-bit integers are quantised as such.
 FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
                                const ValueBound& bound, const Allocate& allocate) {
-  const Bytes original = frame.stored_values();
+  const Bytes original = frame.values.bytes();
   std::vector<std::byte> values(original.size());
   backend.copy(original, values);
   const bool is_one = !bound.goes_with_values() && !frame.asked;
@@ -217,9 +215,11 @@ std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFra
 void drop_values(const PassEncoder& encoder, const PointSections& points, LoadedFrame& frame) {
   constexpr ByteCount large = ByteCount{1} << 22;
   const ByteCount size = frame.most_bytes;
-  if (!frame.values.is_owner() || size < large) return;
+  const bool has_copies = frame.values.is_owner() || is_cast(frame.stored);
+  if (!has_copies || size < large) return;
   const auto most = encoder.most_bytes();
   if (!most || *most + points.size() >= size) return;
+  frame.session->drop_values();
   frame.values = {};
 }
 
@@ -485,26 +485,13 @@ double apply_bounds(LoadedFrame& frame, double bound, StepTimes& times) {
   });
 }
 
-/// On the host.
-void cast_values(Backend& backend, LoadedFrame& frame) {
-  frame.original = std::move(frame.values);
-  if (backend.transfer() != nullptr) {
-    std::vector<std::byte> host(frame.original.bytes().size());
-    backend.copy(frame.original.bytes(), host);
-    const Bytes bytes(host);
-    frame.original = {bytes, std::move(host)};
-  }
-  std::vector<std::byte> work(frame.shape.bytes());
-  to_work(frame.stored, frame.original.bytes(), work, host_work_of(backend));
-  const Bytes bytes(work);
-  frame.values = {bytes, std::move(work)};
-}
-
 /// For the frame's work values. Converts its local bounds, too.
 ValueBound bound_in_work(const ValueBound& bound, LoadedFrame& frame, StepTimes& times) {
   if (!is_cast(frame.stored)) return bound;
   return times.measure("bounds", [&] {
-    if (!frame.asked) return work_bound(frame.stored, bound, frame.original.bytes());
+    if (!frame.asked) {
+      return work_bound(frame.stored, bound, [&] { return frame.session->distinct_values(); });
+    }
     to_work(frame.stored, *frame.asked);
     return ValueBound(work_bound(frame.stored, bound.bound));
   });
@@ -525,10 +512,9 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
   frame.stored = shape.dtype;
   frame.most_bytes = shape.bytes();
   frame.fills = fills;
-  if (is_cast(shape.dtype)) times.measure("cast", [&] { cast_values(backend, frame); });
   const ValueRules rules = work_rules(shape.dtype, {fills, config.isovalues});
   times.measure("load", [&] {
-    frame.session = backend.encode(frame.shape, frame.values.bytes(), rules, frame.draft, known);
+    frame.session = backend.encode(shape, frame.values.bytes(), rules, frame.draft, known);
   });
   return frame;
 }
@@ -580,7 +566,7 @@ FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFr
     return write_words(backend, frame, index, code_words(frame, times), allocate, times);
   }
   if (!kept) kept = times.measure("pack", [&] { return kept_values(backend, frame); });
-  return keep_frame(backend, frame, index, frame.stored_values(), *kept, allocate);
+  return keep_frame(backend, frame, index, frame.values.bytes(), *kept, allocate);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/growing_memory.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/multilevel/context.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
@@ -23,7 +25,11 @@ namespace {
 class Restoration {
  public:
   explicit Restoration(const FrameTarget& target)
-      : target_(target), mask_(expand(target.mask, target.shape.dims, target.shape.dtype)) {}
+      : target_(target),
+        mask_(expand(target.mask, target.shape.dims, work_of(target.shape.dtype))),
+        work_(target.out) {
+    if (is_cast(target.shape.dtype)) work_ = memory_.resize(target.shape.work().bytes());
+  }
 
   std::uint64_t points() const { return target_.shape.points(); }
   const Mask& mask() const { return mask_; }
@@ -31,7 +37,7 @@ class Restoration {
   template <class T>
   FrameOutput<T> output() const {
     return {target_.shape.extents(),
-            as_values<T>(target_.out),
+            as_values<T>(work_),
             mask_,
             target_.min,
             target_.max,
@@ -43,25 +49,30 @@ class Restoration {
   }
 
   void finish() const {
+    const DType stored = target_.shape.dtype;
     if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
-      with_type_of(target_.shape.dtype, [&](auto zero) {
-        restore_values(*target_.transform, target_.shape.dims,
-                       as_values<decltype(zero)>(target_.out));
+      with_type_of(work_of(stored), [&](auto zero) {
+        restore_values(*target_.transform, target_.shape.dims, as_values<decltype(zero)>(work_));
       });
     }
-    if (!mask_.any()) return;
-    const ByteCount size = size_of(target_.shape.dtype);
+    if (mask_.any()) put_missing(size_of(work_of(stored)));
+    if (is_cast(stored)) from_work(stored, work_, target_.out, in_threads);
+  }
+
+ private:
+  void put_missing(ByteCount size) const {
     const std::byte* value = mask_.values.data();
     for (std::uint64_t i = 0; i < points(); ++i) {
       if (!mask_(i)) continue;
-      std::memcpy(target_.out.data() + i * size, value, size);
+      std::memcpy(work_.data() + i * size, value, size);
       value += size;
     }
   }
 
- private:
   FrameTarget target_;
   Mask mask_;
+  Buffer memory_;
+  MutableBytes work_;  ///< work values: those of the target, if its type is alike
 };
 
 /// For predictors with one pass and no contexts.
@@ -178,19 +189,20 @@ class CpuDecodeSession final : public DecodeSession {
 
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
-    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
-      using T = decltype(zero);
-      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
-        return std::make_unique<MultilevelDecoder<T>>(target, *multilevel, coder, workspace_);
-      }
-      return std::make_unique<OnePassDecoder<T>>(target, predictor, coder, workspace_);
-    });
+    return with_type_of(
+        work_of(target.shape.dtype), [&](auto zero) -> std::unique_ptr<PassDecoder> {
+          using T = decltype(zero);
+          if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+            return std::make_unique<MultilevelDecoder<T>>(target, *multilevel, coder, workspace_);
+          }
+          return std::make_unique<OnePassDecoder<T>>(target, predictor, coder, workspace_);
+        });
   }
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                      std::span<const Sections> passes) override {
     const Restoration restoration(target);
-    with_type_of(target.shape.dtype, [&](auto zero) {
+    with_type_of(work_of(target.shape.dtype), [&](auto zero) {
       const auto output = restoration.output<decltype(zero)>();
       visit_own_coder(predictor, [&]<class Params>(const Params& params) {
         if constexpr (std::is_same_v<Params, CellsParams>) {
@@ -213,9 +225,9 @@ class CpuDecodeSession final : public DecodeSession {
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {
     const Restoration restoration(target);
-    with_type_of(target.shape.dtype, [&](auto zero) {
+    with_type_of(work_of(target.shape.dtype), [&](auto zero) {
       using T = decltype(zero);
-      std::ranges::fill(as_values<T>(target.out), value_of<T>(bits));
+      std::ranges::fill(restoration.output<T>().values, value_of<T>(bits));
     });
     restoration.finish();
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/growing_memory.hpp"
 #include "core/base/radix_sort.hpp"
 #include "core/multilevel/context.hpp"
 #include "core/tuning/fit_sample.hpp"
@@ -222,8 +223,10 @@ class CpuEncodeSession final : public EncodeSession {
                    const std::optional<FieldScan>& known)
       : EncodeSession(workspace.slot),
         workspace_(workspace),
-        shape_(shape),
-        original_(as_values<T>(values)),
+        shape_(shape.work()),
+        stored_(shape.dtype),
+        given_(values),
+        original_(as_work_values(shape, values)),
         values_(original_),
         rules_(rules),
         draft_(std::move(draft)) {
@@ -266,6 +269,19 @@ class CpuEncodeSession final : public EncodeSession {
 
   std::uint64_t count_bits(std::uint64_t bits) override {
     return cpu::count_bits(values_, static_cast<BitsOf<T>>(bits));
+  }
+
+  DistinctValues distinct_values() override {
+    constexpr ByteCount piece = ByteCount{1} << 20;
+    DistinctValues all;
+    parallel_for(
+        ceil_div(given_.size(), piece), [] { return DistinctValues{}; },
+        [&](DistinctValues& own, std::uint64_t i) {
+          const Bytes rest = given_.subspan(i * piece);
+          own.add(stored_, rest.first(std::min<ByteCount>(rest.size(), piece)));
+        },
+        [&](const DistinctValues& own) { all.add(own); });
+    return all;
   }
 
   void transform(const TransformChoice& choice, const ValueBound& bound) override {
@@ -342,9 +358,9 @@ class CpuEncodeSession final : public EncodeSession {
     return keep(*std::move(coded), store_);
   }
 
-  std::optional<CodedPass> encode_words(const FrameShape& stored, Bytes values) override {
+  std::optional<CodedPass> encode_words() override {
     OwnCoded coded;
-    coded.sections = cpu::encode_words(stored, values);
+    coded.sections = cpu::encode_words({stored_, shape_.dims}, given_);
     return keep(std::move(coded), store_);
   }
   PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
@@ -354,7 +370,17 @@ class CpuEncodeSession final : public EncodeSession {
 
   void pack(Sections& /*sections*/) override { refuse_bitcomp("packing with Bitcomp"); }
 
+  void drop_values() override { work_ = {}; }
+
  private:
+  /// In `work_` if the types differ.
+  std::span<const T> as_work_values(const FrameShape& shape, Bytes values) {
+    if (!is_cast(shape.dtype)) return as_values<T>(values);
+    const std::span<T> work = work_.first(shape.points());
+    to_work(shape.dtype, values, std::as_writable_bytes(work), in_threads);
+    return work;
+  }
+
   void learn(const FieldScan& scan, const ValueRules& rules) {
     scan_ = scan;
     is_scanned_ = true;
@@ -370,7 +396,10 @@ class CpuEncodeSession final : public EncodeSession {
   }
 
   Workspace& workspace_;
-  FrameShape shape_;
+  FrameShape shape_;  ///< of work values
+  DType stored_;
+  Bytes given_;
+  GrowingMemory<T> work_;
   std::span<const T> original_;
   std::span<const T> values_;  ///< original or transformed
   std::vector<T> transformed_;
@@ -391,7 +420,7 @@ std::unique_ptr<EncodeSession> make_encode_session(Workspace& workspace, const F
                                                    Bytes values, const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known) {
-  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+  return with_type_of(work_of(shape.dtype), [&](auto zero) -> std::unique_ptr<EncodeSession> {
     return std::make_unique<CpuEncodeSession<decltype(zero)>>(workspace, shape, values, rules,
                                                               draft, known);
   });

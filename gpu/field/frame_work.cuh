@@ -5,6 +5,7 @@
 #include "core/backend/backend.hpp"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/field/sparse_list.cuh"
+#include "gpu/field/stored_values.cuh"
 
 namespace cuszi::gpu {
 
@@ -16,10 +17,11 @@ struct FrameInput {
   std::uint64_t missing_points;
   double min;
   double max;
-  Dims dims{};                         ///< not squeezed; for the host
-  RestoreRules<T> rules = {};          ///< that restored values could break
-  const T* originals = nullptr;        ///< original values, if `values` are logarithms
-  const LocalBounds* local = nullptr;  ///< of blocks, for `cells`; in host memory
+  Dims dims{};                                ///< not squeezed; for the host
+  RestoreRules<T> rules = {};                 ///< that restored values could break
+  const T* originals = nullptr;               ///< original values, if `values` are logarithms
+  const LocalBounds* local = nullptr;         ///< of blocks, for `cells`; in host memory
+  StoredValues<const std::byte> stored = {};  ///< read by `tiles` if there are no `values`
 };
 
 template <class T>
@@ -34,7 +36,8 @@ struct FrameOutput {
   const TransformTarget* transform = nullptr;
   Extents3 whole{};          ///< extents of the frame, if only points at `stride` are restored
   std::uint64_t stride = 1;  ///< along axes of extent above 1
-  const LocalBounds* local = nullptr;  ///< of blocks of the frame, for `cells`; in host memory
+  const LocalBounds* local = nullptr;   ///< of blocks of the frame, for `cells`; in host memory
+  StoredValues<std::byte> stored = {};  ///< written by `tiles` if there are no `values`
 };
 
 /// `histogram` is of the codes, on the device.

@@ -5,6 +5,7 @@
 
 #include "core/base/least_squares.hpp"
 #include "gpu/field/metrics.cuh"
+#include "gpu/field/stored_values.cuh"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 
@@ -133,10 +134,11 @@ Quality measure(DeviceContext& gpu, std::span<const T> original, std::span<const
 
 Quality measure_quality(DeviceContext& gpu, DType dtype, Bytes original, Bytes restored,
                         const ValueRules& rules, const ValueBound& bound) {
-  return with_type_of(dtype, [&](auto zero) {
+  return with_type_of(work_of(dtype), [&](auto zero) {
     using T = decltype(zero);
-    const auto values = [](Bytes bytes) {
-      return std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+    const auto values = [&](Bytes stored) {
+      const Bytes work = to_work(gpu, dtype, stored);
+      return std::span(reinterpret_cast<const T*>(work.data()), work.size() / sizeof(T));
     };
     return measure<T>(gpu, values(original), values(restored), rules, bound);
   });

@@ -113,21 +113,24 @@ class GpuDecodeSession final : public DecodeSession {
 
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
-    return with_type_of(target.shape.dtype, [&](auto zero) -> std::unique_ptr<PassDecoder> {
-      using T = decltype(zero);
-      if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
-        return make_multilevel_decoder<T>(gpu_, target, *multilevel, coder);
-      }
-      return std::make_unique<GpuPassDecoder<T>>(gpu_, target, predictor, coder);
-    });
+    return with_type_of(
+        work_of(target.shape.dtype), [&](auto zero) -> std::unique_ptr<PassDecoder> {
+          using T = decltype(zero);
+          if (const auto* const multilevel = std::get_if<MultilevelParams>(&predictor)) {
+            return make_multilevel_decoder<T>(gpu_, target, *multilevel, coder);
+          }
+          return std::make_unique<GpuPassDecoder<T>>(gpu_, target, predictor, coder);
+        });
   }
 
   void decode_values(const FrameTarget& target, const PredictorParams& predictor,
                      std::span<const Sections> passes) override {
-    with_type_of(target.shape.dtype, [&](auto zero) {
+    with_type_of(work_of(target.shape.dtype), [&](auto zero) {
       Restoration<decltype(zero)> restoration(gpu_, target);
       visit_own_coder(predictor, [&]<class Params>(const Params& params) {
-        if constexpr (std::is_same_v<Params, CellsParams>) {
+        if constexpr (std::is_same_v<Params, TilesParams>) {
+          gpu::decode_values(gpu_, params, passes.front(), restoration.tiles_output());
+        } else if constexpr (std::is_same_v<Params, CellsParams>) {
           const Bytes codebook = passes.front().find(SectionId::codebook);
           gpu::decode_values(gpu_, params, passes, on_host(codebook), restoration.output());
         } else {
@@ -153,7 +156,7 @@ class GpuDecodeSession final : public DecodeSession {
   }
 
   void fill(const FrameTarget& target, std::uint64_t bits) override {
-    with_type_of(target.shape.dtype, [&](auto zero) {
+    with_type_of(work_of(target.shape.dtype), [&](auto zero) {
       using Bits = BitsOf<decltype(zero)>;
       Restoration<decltype(zero)> restoration(gpu_, target);
       const std::uint64_t points = restoration.points();

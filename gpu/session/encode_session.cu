@@ -16,6 +16,7 @@
 #include "gpu/lossless/words.cuh"
 #include "gpu/multilevel/multilevel_passes.cuh"
 #include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/fours.cuh"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
@@ -38,11 +39,11 @@ __global__ void remove_missing(const QuantCode* codes, std::uint64_t points, Ran
   if (point < points && !missing.test(point)) symbols[point - missing.rank(point)] = codes[point];
 }
 
-template <class T>
-__global__ void pick(const T* values, const std::uint64_t* points, std::uint64_t count,
+template <class S>
+__global__ void pick(const S* values, const std::uint64_t* points, std::uint64_t count,
                      double* picked) {
   const std::uint64_t i = ItemPolicy::first();
-  if (i < count) picked[i] = static_cast<double>(values[points[i]]);
+  if (i < count) picked[i] = converted_to<double>(values[points[i]]);
 }
 
 /// NaN if missing.
@@ -149,15 +150,17 @@ class GpuEncodeSession final : public EncodeSession {
                    const std::optional<FieldScan>& known)
       : EncodeSession(slot),
         gpu_(gpu),
-        shape_(shape),
+        shape_(shape.work()),
         memory_(gpu),
         rules_(rules),
         fills_(rules.fills),
         draft_(std::move(draft)) {
     gpu_.reset();
     given_ = values.data();
-    original_ = reinterpret_cast<const T*>(bring(gpu_, values).data());
-    values_ = original_;
+    stored_bytes_ = bring(gpu_, values);
+    stored_ = {shape.dtype, stored_bytes_.data()};
+    const bool are_tiles = std::holds_alternative<TilesParams>(draft_);
+    if (!are_tiles || !allows_four_converted(shape, stored_.bytes)) make_values();
     if (known) learn(*known, rules_);
   }
 
@@ -190,7 +193,9 @@ class GpuEncodeSession final : public EncodeSession {
     if (count == 0) return {};
     const auto* const at = upload(gpu_, points.data(), count);
     auto* const picked = gpu_.take<double>(count);
-    launch_items(gpu_, "pick", count, pick<T>, values_, at, count, picked);
+    visit_values(values_, stored_, [&]<class S>(const S* values) {
+      launch_items(gpu_, "pick", count, pick<S>, values, at, count, picked);
+    });
     const double* const host = download(gpu_, picked, count);
     gpu_.sync();
     return {host, host + count};
@@ -212,10 +217,12 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   MagnitudeRange sampled_magnitudes() override {
+    make_values();
     return sample_magnitudes(gpu_, original_, shape_.points(), rules_.fills);
   }
 
   std::uint64_t count_bits(std::uint64_t bits) override {
+    make_values();
     const std::uint64_t points = shape_.points();
     auto* const count = gpu_.take_zeroed<unsigned long long>(1);
     launch_in_turn(gpu_, "count_bits", points, find_blocks, gpu::count_bits<BitsOf<T>>,
@@ -226,8 +233,13 @@ class GpuEncodeSession final : public EncodeSession {
     return answer;
   }
 
+  DistinctValues distinct_values() override {
+    return gpu::distinct_values(gpu_, stored_.dtype, stored_bytes_);
+  }
+
   void transform(const TransformChoice& choice, const ValueBound& bound) override {
     scan();
+    make_values();
     const std::uint64_t points = shape_.points();
     auto* const out = gpu_.take<T>(points);
     negative_ = gpu_.take_zeroed<std::uint64_t>(ceil_div(points, 64));
@@ -288,7 +300,8 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::vector<CodedPass> encode_values(const FrameCoding& coding) override {
-    FrameInput<T> frame = input();
+    const bool are_tiles = std::holds_alternative<TilesParams>(coding.predictor);
+    FrameInput<T> frame = are_tiles ? stored_input() : input();
     frame.local = coding.local.get();
     const auto encode = [&]<class Params>(const Params& params) -> std::vector<CodedPass> {
       if constexpr (std::is_same_v<Params, CellsParams>) {
@@ -302,13 +315,14 @@ class GpuEncodeSession final : public EncodeSession {
 
   std::optional<double> sampled_magnitude() override {
     if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
-    if (!sampled_) sampled_ = sample_range(gpu_, values_, shape_.points());
+    if (!sampled_) sampled_ = sample_range(gpu_, values_, stored_, shape_.points());
     return sampled_->magnitude;
   }
 
   std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
-    const FrameInput<T> frame{shape_.extents(), values_,       {},         0,
-                              sampled_->min,    sampled_->max, shape_.dims};
+    FrameInput<T> frame{shape_.extents(), values_,       {},         0,
+                        sampled_->min,    sampled_->max, shape_.dims};
+    frame.stored = stored_;
     auto tiles = gpu::encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame);
     if (!tiles) return std::nullopt;
     scan_.min = tiles->min;
@@ -322,23 +336,20 @@ class GpuEncodeSession final : public EncodeSession {
                                                  const TransformChoice& choice,
                                                  const ValueBound& bound) override {
     if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
+    make_values();
     return gpu::encode_logs_unscanned(gpu_, std::get<TilesParams>(params), choice, bound,
                                       shape_.extents(), original_);
   }
 
-  std::optional<CodedPass> encode_words(const FrameShape& stored, Bytes values) override {
-    const bool are_own = stored.dtype == shape_.dtype;
-    const auto* const own = reinterpret_cast<const std::byte*>(original_);
-    auto coded = gpu::encode_words(gpu_, stored, are_own ? own : bring(gpu_, values).data());
+  std::optional<CodedPass> encode_words() override {
+    auto coded = gpu::encode_words(gpu_, {stored_.dtype, shape_.dims}, stored_.bytes);
     if (!coded) return std::nullopt;
-    if (are_own) learn_range(coded->min, coded->max);
+    if (!is_cast(stored_.dtype)) learn_range(coded->min, coded->max);
     return coded->pass;
   }
   PredictedValues encode_lossless(Bytes values, const FrameShape& stored,
                                   std::uint64_t step) override {
-    const Bytes there = values.data() == given_
-                            ? std::as_bytes(std::span(original_, shape_.points()))
-                            : bring(gpu_, values);
+    const Bytes there = values.data() == given_ ? stored_bytes_ : bring(gpu_, values);
     PredictedFrame coded = encode_predicted(gpu_, there, stored, step);
     if (stored.dtype == shape_.dtype && values.data() == given_) learn_range(coded.min, coded.max);
     return std::move(coded.words);
@@ -347,6 +358,12 @@ class GpuEncodeSession final : public EncodeSession {
   void pack(Sections& sections) override { bitcomp_pack(gpu_, shape_.dtype, sections); }
 
  private:
+  /// Converts them, if that has not been done.
+  void make_values() {
+    if (original_ != nullptr) return;
+    original_ = reinterpret_cast<const T*>(to_work(gpu_, stored_.dtype, stored_bytes_).data());
+    values_ = original_;
+  }
   /// Of all values, which saves a scan if they are finite and none are left out.
   void learn_range(double min, double max) {
     if (is_scanned_ || rules_.any() || !std::isfinite(min) || !std::isfinite(max)) return;
@@ -361,7 +378,7 @@ class GpuEncodeSession final : public EncodeSession {
     if (std::holds_alternative<MultilevelParams>(draft_)) picked = start_sample();
     const bool has_background = std::holds_alternative<CellsParams>(draft_);
     if (has_background) gpu_.streams().fork([&] { start_background(); });
-    scan_ = scan_frame(gpu_, shape_.extents(), values_, fills_, draft_, [&] {
+    scan_ = scan_frame(gpu_, shape_.extents(), values_, stored_, fills_, draft_, [&] {
       if (!picked.empty()) finish_sample(picked);
       if (has_background) gpu_.streams().join();
     });
@@ -375,6 +392,7 @@ class GpuEncodeSession final : public EncodeSession {
   }
   /// NaN if missing; valid once the stream has passed the mark.
   std::span<const double> start_sample() {
+    make_values();
     const std::uint64_t wanted = sample_size(shape_.points());
     auto* const picked = gpu_.take<double>(wanted);
     launch_items(gpu_, "pick_sample", wanted, pick_sample<T>, values_, shape_.points(),
@@ -397,14 +415,22 @@ class GpuEncodeSession final : public EncodeSession {
     is_scanned_ = true;
     frame_rules_ = RestoreRules<T>(rules, scan.min, scan.max);
     if (scan.missing == 0) return;
+    make_values();
     missing_ = find_missing(gpu_, values_, original_, shape_.points(), fills_, scan.missing);
   }
 
   FrameInput<T> input() {
+    make_values();
+    return stored_input();
+  }
+  /// For `tiles`: without values as long as these have not been converted.
+  FrameInput<T> stored_input() {
     scan();
-    return {shape_.extents(), values_,      missing_.bits,
-            scan_.missing,    scan_.min,    scan_.max,
-            shape_.dims,      frame_rules_, has_logs_ ? original_ : nullptr};
+    FrameInput<T> frame{shape_.extents(), values_,      missing_.bits,
+                        scan_.missing,    scan_.min,    scan_.max,
+                        shape_.dims,      frame_rules_, has_logs_ ? original_ : nullptr};
+    frame.stored = stored_;
+    return frame;
   }
 
   const T* present_values() {
@@ -418,10 +444,12 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   DeviceContext& gpu_;
-  FrameShape shape_;
-  const std::byte* given_ = nullptr;  ///< the original values where they came from
-  const T* original_ = nullptr;
-  const T* values_ = nullptr;  ///< original or transformed
+  FrameShape shape_;                  ///< of work values
+  const std::byte* given_ = nullptr;  ///< the stored values where they came from
+  Bytes stored_bytes_;
+  StoredValues<const std::byte> stored_;
+  const T* original_ = nullptr;  ///< null until make_values()
+  const T* values_ = nullptr;    ///< original or transformed
   std::uint64_t* negative_ = nullptr;
   bool has_logs_ = false;
   FrameMemory memory_;
@@ -446,7 +474,7 @@ std::unique_ptr<EncodeSession> make_encode_session(FrameSlot& slot, DeviceContex
                                                    const ValueRules& rules,
                                                    const PredictorParams& draft,
                                                    const std::optional<FieldScan>& known) {
-  return with_type_of(shape.dtype, [&](auto zero) -> std::unique_ptr<EncodeSession> {
+  return with_type_of(work_of(shape.dtype), [&](auto zero) -> std::unique_ptr<EncodeSession> {
     return std::make_unique<GpuEncodeSession<decltype(zero)>>(slot, gpu, shape, values, rules,
                                                               draft, known);
   });

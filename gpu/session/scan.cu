@@ -47,41 +47,42 @@ struct alignas(16) Pack {
 };
 
 /// The extremes of the sample's points from `first` on, `step` apart, with those of other blocks.
-template <class T>
-__device__ void add_sample(const T* values, std::uint64_t count, const MissingTest<T>& missing,
+template <class T, class S>
+__device__ void add_sample(const S* values, std::uint64_t count, const MissingTest<T>& missing,
                            std::uint64_t first, std::uint64_t step, SharedExtremes& sampled) {
   SeenRange<T> range = empty_range<T>();
   for (std::uint64_t k = first; k < sample_size(count); k += step)
-    include(range, values[magnitude_sample(k, count)], missing);
+    include(range, converted_to<T>(values[magnitude_sample(k, count)]), missing);
   range = merge_block<ScanPolicy::threads>(range);
   if (threadIdx.x == 0 && range.min <= range.max)
     sampled.include(static_cast<double>(range.min), static_cast<double>(range.max));
 }
 
 /// A range per thread block; the last block puts them together.
-template <class T>
+template <class T, class S>
 __global__ void __launch_bounds__(ScanPolicy::threads, ScanPolicy::resident_blocks)
-    find_ranges(const T* values, std::uint64_t count, MissingTest<T> missing, bool samples,
+    find_ranges(const S* values, std::uint64_t count, MissingTest<T> missing, bool samples,
                 SeenRange<T>* ranges, ScanResult<T>* result) {
   constexpr unsigned in_flight = ScanPolicy::in_flight;
   const std::uint64_t all = ItemPolicy::step();
   const std::uint64_t self = ItemPolicy::first();
   SeenRange<T> range = empty_range<T>();
   std::uint64_t done = 0;
-  if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<T>) == 0) {
-    const auto* const packs = reinterpret_cast<const Pack<T>*>(values);
-    const std::uint64_t rounds = count / Pack<T>::size / (all * in_flight);
+  if (reinterpret_cast<std::uintptr_t>(values) % sizeof(Pack<S>) == 0) {
+    const auto* const packs = reinterpret_cast<const Pack<S>*>(values);
+    const std::uint64_t rounds = count / Pack<S>::size / (all * in_flight);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      Pack<T> pack[in_flight];
+      Pack<S> pack[in_flight];
       for (unsigned i = 0; i < in_flight; ++i)
         pack[i] = packs[(round * in_flight + i) * all + self];
-      for (const Pack<T>& p : pack) {
-        for (const T value : p.values) include(range, value, missing);
+      for (const Pack<S>& p : pack) {
+        for (const S value : p.values) include(range, converted_to<T>(value), missing);
       }
     }
-    done = rounds * all * in_flight * Pack<T>::size;
+    done = rounds * all * in_flight * Pack<S>::size;
   }
-  for (std::uint64_t i = done + self; i < count; i += all) include(range, values[i], missing);
+  for (std::uint64_t i = done + self; i < count; i += all)
+    include(range, converted_to<T>(values[i]), missing);
   range = merge_block<ScanPolicy::threads>(range);
   if (samples && std::uint64_t{blockIdx.x} * ScanPolicy::threads < sample_size(count))
     add_sample(values, count, missing, self, all, result->sampled);
@@ -139,14 +140,14 @@ __global__ void sample_splines(Extents3 extents, const T* values, MissingTest<T>
 }
 
 /// The extremes of a sample, a part for each thread block; or of the magnitudes that are not 0.
-template <class T, bool of_magnitudes>
+template <bool of_magnitudes, class T, class S>
 __global__ void __launch_bounds__(ScanPolicy::threads)
-    sample_extremes(const T* values, std::uint64_t points, MissingTest<T> missing,
+    sample_extremes(const S* values, std::uint64_t points, MissingTest<T> missing,
                     SharedExtremes* sampled) {
   SeenRange<T> range = empty_range<T>();
   const std::uint64_t k = ItemPolicy::first();
   if (k < sample_size(points)) {
-    const T value = values[magnitude_sample(k, points)];
+    const T value = converted_to<T>(values[magnitude_sample(k, points)]);
     if (!of_magnitudes) {
       include(range, value, missing);
     } else if (value != 0 && !missing(value)) {
@@ -295,8 +296,8 @@ __global__ void mark_missing(const T* values, std::uint64_t points, MissingTest<
 
 template <class T>
 FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
-                     const FillValues& fills, const PredictorParams& draft,
-                     const std::function<void()>& meanwhile) {
+                     const StoredValues<const std::byte>& stored, const FillValues& fills,
+                     const PredictorParams& draft, const std::function<void()>& meanwhile) {
   const MissingTest<T> missing(fills);
   const std::uint64_t points = count_of(extents);
   const unsigned blocks =
@@ -305,8 +306,10 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
   auto* const ranges = gpu.take<SeenRange<T>>(blocks);
   auto* const result = gpu.take_zeroed<ScanResult<T>>(1);
   const bool samples = std::holds_alternative<TilesParams>(draft);
-  find_ranges<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points, missing, samples,
-                                                                ranges, result);
+  visit_values(values, stored, [&](const auto* read) {
+    find_ranges<<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(read, points, missing, samples,
+                                                                  ranges, result);
+  });
   check_launch("find_ranges");
   launch_samples(gpu, extents, values, missing, draft, result);
   const ScanResult<T>& found = *download(gpu, result, 1);
@@ -329,12 +332,12 @@ FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* value
 
 namespace {
 
-template <bool of_magnitudes, class T>
-SharedExtremes extremes_of_sample(DeviceContext& gpu, const T* values, std::uint64_t points,
+template <bool of_magnitudes, class T, class S>
+SharedExtremes extremes_of_sample(DeviceContext& gpu, const S* values, std::uint64_t points,
                                   const MissingTest<T>& missing) {
   const unsigned blocks = blocks_for(sample_size(points), ScanPolicy::threads);
   auto* const parts = gpu.take_pinned<SharedExtremes>(blocks);  // which the device reaches too
-  sample_extremes<T, of_magnitudes>
+  sample_extremes<of_magnitudes>
       <<<blocks, ScanPolicy::threads, 0, gpu.stream()>>>(values, points, missing, parts);
   check_launch("sample_extremes");
   gpu.sync();
@@ -346,8 +349,11 @@ SharedExtremes extremes_of_sample(DeviceContext& gpu, const T* values, std::uint
 }  // namespace
 
 template <class T>
-SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points) {
-  const SharedExtremes all = extremes_of_sample<false>(gpu, values, points, MissingTest<T>{});
+SampledRange sample_range(DeviceContext& gpu, const T* values,
+                          const StoredValues<const std::byte>& stored, std::uint64_t points) {
+  const SharedExtremes all = visit_values(values, stored, [&](const auto* read) {
+    return extremes_of_sample<false>(gpu, read, points, MissingTest<T>{});
+  });
   if (!all.any()) return {};
   return {all.min(), all.max(), largest_magnitude(all)};
 }
@@ -468,12 +474,16 @@ MissingPoints<T> find_missing(DeviceContext& gpu, const T* values, const T* orig
   return missing;
 }
 
-template FieldScan scan_frame(DeviceContext&, const Extents3&, const float*, const FillValues&,
+template FieldScan scan_frame(DeviceContext&, const Extents3&, const float*,
+                              const StoredValues<const std::byte>&, const FillValues&,
                               const PredictorParams&, const std::function<void()>&);
-template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*, const FillValues&,
+template FieldScan scan_frame(DeviceContext&, const Extents3&, const double*,
+                              const StoredValues<const std::byte>&, const FillValues&,
                               const PredictorParams&, const std::function<void()>&);
-template SampledRange sample_range(DeviceContext&, const float*, std::uint64_t);
-template SampledRange sample_range(DeviceContext&, const double*, std::uint64_t);
+template SampledRange sample_range(DeviceContext&, const float*,
+                                   const StoredValues<const std::byte>&, std::uint64_t);
+template SampledRange sample_range(DeviceContext&, const double*,
+                                   const StoredValues<const std::byte>&, std::uint64_t);
 template MagnitudeRange sample_magnitudes(DeviceContext&, const float*, std::uint64_t,
                                           const FillValues&);
 template MagnitudeRange sample_magnitudes(DeviceContext&, const double*, std::uint64_t,

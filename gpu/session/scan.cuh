@@ -8,15 +8,17 @@
 #include "core/backend/backend.hpp"
 #include "core/backend/frame_batch.hpp"
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/field/stored_values.cuh"
 
 namespace cuszi::gpu {
 
 /// Range, missing points and samples of a frame on the device (see EncodeSession::scan): one pass
-/// over the values, one wait of the host, which calls `meanwhile` before.
+/// over the values, or for `tiles` without these over the stored ones, one wait of the host, which
+/// calls `meanwhile` before.
 template <class T>
 FieldScan scan_frame(DeviceContext& gpu, const Extents3& extents, const T* values,
-                     const FillValues& fills, const PredictorParams& draft,
-                     const std::function<void()>& meanwhile);
+                     const StoredValues<const std::byte>& stored, const FillValues& fills,
+                     const PredictorParams& draft, const std::function<void()>& meanwhile);
 
 /// The range of the finite points of a sample.
 struct SampledRange {
@@ -24,9 +26,10 @@ struct SampledRange {
   double max = 0;
   double magnitude = 0;  ///< see FieldScan::sampled
 };
-/// Looks at a sample of a frame's values, one wait of the host.
+/// Looks at a sample of a frame's values, without these of the stored ones, one wait of the host.
 template <class T>
-SampledRange sample_range(DeviceContext& gpu, const T* values, std::uint64_t points);
+SampledRange sample_range(DeviceContext& gpu, const T* values,
+                          const StoredValues<const std::byte>& stored, std::uint64_t points);
 
 /// EncodeSession::sampled_magnitudes(), one wait of the host.
 template <class T>

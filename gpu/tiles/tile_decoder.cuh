@@ -8,21 +8,26 @@
 
 namespace cuszi::gpu {
 
+/// Values, which are converted to their stored type as they are written.
+template <class S>
 struct PlainValues {
+  using Stored = S;
   static constexpr bool are_logs = false;
 };
 template <class T>
 struct ValuesOfLogs {
+  using Stored = T;
   static constexpr bool are_logs = true;
   LogRestorer<T> restorer;
 };
 
 /// Of words of tiles.
 struct BitsOfValues {
+  using Stored = std::uint32_t;
   static constexpr bool are_logs = false;
 };
 
-template <class T, class Shape, class Points = PlainValues>
+template <class T, class Shape, class Points = PlainValues<T>>
 struct TileRestoreTask {
   TileGrid grid;
   TileMap<Shape> map;
@@ -32,7 +37,7 @@ struct TileRestoreTask {
   const std::byte* index;
   const std::byte* codes;
   std::uint64_t code_words;
-  T* values;
+  typename Points::Stored* values;
   std::uint32_t* flaws;
   Points points;
 };
@@ -230,6 +235,8 @@ struct NarrowIntegers {
 
 template <class T, class Shape, bool vector, class Integers, class Points>
 struct TileDecoder {
+  using Stored = typename Points::Stored;
+
   const TileRestoreTask<T, Shape, Points>& task;
   TileHead head;
   typename TileMap<Shape>::Tile tile;
@@ -340,7 +347,7 @@ struct TileDecoder {
   /// After exchange().
   template <class ValueAt>
   __device__ void store_exchanged(const ValueAt& value_at) const {
-    T* const to = task.values + task.map.first_index(tile, 0);
+    Stored* const to = task.values + task.map.first_index(tile, 0);
 #pragma unroll
     for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
       T four[4];
@@ -412,10 +419,10 @@ struct TileDecoder {
   template <class ValueAt>
   __device__ void store_values(const ValueAt& value_at) const {
     const PointsInside inside = task.map.inside(tile, lane);
-    T* const to = task.values + task.map.first_index(tile, lane);
+    Stored* const to = task.values + task.map.first_index(tile, lane);
 #pragma unroll
     for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
-      T* const row = to + task.map.offset_of(point);
+      Stored* const row = to + task.map.offset_of(point);
       if constexpr (vector) {
         T four[4];
 #pragma unroll
@@ -424,7 +431,8 @@ struct TileDecoder {
       } else {
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          if (inside.template has<Shape>(point + i)) row[i] = value_at(point + i);
+          if (inside.template has<Shape>(point + i))
+            row[i] = converted_to<Stored>(value_at(point + i));
       }
     }
   }
@@ -450,7 +458,7 @@ struct TileDecoder {
         task.map.first_point(tile), static_cast<int>(position / lane_points),
         static_cast<int>(position % lane_points));
     if (!place.inside) return false;
-    task.values[place.index] = std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
+    task.values[place.index] = converted_to<Stored>(std::bit_cast<T>(static_cast<BitsOf<T>>(bits)));
     return true;
   }
 };
@@ -471,8 +479,9 @@ __device__ bool restore_tile_by(const TileRestoreTask<T, Shape, Points>& task,
       .restore(tile.words, tile.bytes);
 }
 
-template <bool vector, class Integers, class T, class Shape>
-__device__ bool restore_tile(const TileRestoreTask<T, Shape>& task, const TileInChunk& tile) {
+template <bool vector, class Integers, class T, class Shape, class S>
+__device__ bool restore_tile(const TileRestoreTask<T, Shape, PlainValues<S>>& task,
+                             const TileInChunk& tile) {
   return restore_tile_by<vector, Integers>(task, tile);
 }
 template <bool vector, class Integers, class T, class Shape>

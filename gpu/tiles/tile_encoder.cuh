@@ -140,7 +140,7 @@ struct TileEncoder {
         absent |= bit;
         continue;
       }
-      const T value = task.points.seen(task.values[place.index]);
+      const T value = task.points.seen(converted_to<T>(task.values[place.index]));
       if (Points::makes_logs && value != value && place.inside) ++kept_points;
       const auto result = task.quantizer(value);
       if (!result.in_range && !result.certain) absent |= bit;
@@ -282,7 +282,7 @@ struct TileEncoder {
   }
 
   __device__ T original(unsigned point) const {
-    return task.points.originals(task.values)[place_of(point).index];
+    return converted_to<T>(task.points.originals(task.values)[place_of(point).index]);
   }
 
   __device__ void write_patches(const ByteSink& bytes, std::uint32_t at) const {

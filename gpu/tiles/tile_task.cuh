@@ -7,18 +7,21 @@
 
 namespace cuszi::gpu {
 
-template <class T>
+/// Values, which are converted from their stored type as they are read.
+template <class T, class S = T>
 struct ValuePoints {
+  using Stored = S;
   static constexpr bool are_logs = false;
   static constexpr bool makes_logs = false;
 
   __device__ T seen(T value) const { return value; }
-  __device__ const T* originals(const T* values) const { return values; }
+  __device__ const S* originals(const S* values) const { return values; }
 };
 
 /// Points are logarithms of `values`, NaN where a value is exact.
 template <class T>
 struct LogPoints {
+  using Stored = T;
   static constexpr bool are_logs = true;
   static constexpr bool makes_logs = false;
   const T* values;
@@ -30,6 +33,7 @@ struct LogPoints {
 /// Values whose logarithms the kernel makes, NaN where a value is exact.
 template <class T>
 struct LoggedPoints {
+  using Stored = T;
   static constexpr bool are_logs = true;
   static constexpr bool makes_logs = true;
   PointTransform<T, LogTransform> transform;
@@ -64,7 +68,7 @@ template <class T, class Shape, class Points = ValuePoints<T>>
 struct TileTask {
   TileGrid grid;
   TileMap<Shape> map;
-  const T* values;
+  const typename Points::Stored* values;
   RankedBits missing;  ///< no words without missing points
   TileQuantizer<T> quantizer;
   RestoreRules<T> rules;
@@ -92,13 +96,13 @@ struct TileTask<T, Shape, WordPoints> {
 };
 
 /// Points outside the field repeat its last.
-template <bool vector, class Shape, class T>
-__device__ void load_values(const TileMap<Shape>& map, const T* field,
+template <bool vector, class Shape, class S, class T>
+__device__ void load_values(const TileMap<Shape>& map, const S* field,
                             const typename TileMap<Shape>::Tile& tile, unsigned lane,
                             T (&values)[lane_points]) {
   if constexpr (vector && are_in_line<Shape>) {
     if (map.is_whole(tile)) {
-      const T* const from = field + map.first_index(tile, 0);
+      const S* const from = field + map.first_index(tile, 0);
 #pragma unroll
       for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
         T four[4];
@@ -111,17 +115,17 @@ __device__ void load_values(const TileMap<Shape>& map, const T* field,
       return;
     }
   }
-  const T* const from = field + map.first_index(tile, lane);
+  const S* const from = field + map.first_index(tile, lane);
   if (map.is_whole(tile)) {
 #pragma unroll
     for (int point = 0; point < static_cast<int>(lane_points); point += 4) {
-      const T* const row = from + map.offset_of(point);
+      const S* const row = from + map.offset_of(point);
       T four[4];
       if constexpr (vector) {
         load_four(row, four);
       } else {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) four[i] = row[i];
+        for (int i = 0; i < 4; ++i) four[i] = converted_to<T>(row[i]);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) values[point + i] = four[i];
@@ -131,7 +135,7 @@ __device__ void load_values(const TileMap<Shape>& map, const T* field,
   const PointsInside inside = map.inside(tile, lane);
 #pragma unroll
   for (int point = 0; point < static_cast<int>(lane_points); ++point)
-    values[point] = from[map.clamped_offset_of(point, inside)];
+    values[point] = converted_to<T>(from[map.clamped_offset_of(point, inside)]);
 }
 
 }  // namespace cuszi::gpu

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/tiles/tiles.hpp"
+#include "gpu/runtime/fours.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
@@ -237,40 +238,6 @@ class TileMap {
   int left_at_end_[3];
 };
 
-/// Four neighbours in 16-byte accesses, streaming (no reuse).
-__device__ inline void load_four(const float* from, float (&four)[4]) {
-  const float4 loaded = __ldcs(reinterpret_cast<const float4*>(from));
-  four[0] = loaded.x;
-  four[1] = loaded.y;
-  four[2] = loaded.z;
-  four[3] = loaded.w;
-}
-__device__ inline void load_four(const double* from, double (&four)[4]) {
-#pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const double2 loaded = __ldcs(reinterpret_cast<const double2*>(from + i));
-    four[i] = loaded.x;
-    four[i + 1] = loaded.y;
-  }
-}
-__device__ inline void load_four(const std::uint32_t* from, std::uint32_t (&four)[4]) {
-  const uint4 loaded = __ldcs(reinterpret_cast<const uint4*>(from));
-  four[0] = loaded.x;
-  four[1] = loaded.y;
-  four[2] = loaded.z;
-  four[3] = loaded.w;
-}
-__device__ inline void store_four(const std::uint32_t (&four)[4], std::uint32_t* to) {
-  __stcs(reinterpret_cast<uint4*>(to), make_uint4(four[0], four[1], four[2], four[3]));
-}
-__device__ inline void store_four(const float (&four)[4], float* to) {
-  __stcs(reinterpret_cast<float4*>(to), make_float4(four[0], four[1], four[2], four[3]));
-}
-__device__ inline void store_four(const double (&four)[4], double* to) {
-  __stcs(reinterpret_cast<double2*>(to), make_double2(four[0], four[1]));
-  __stcs(reinterpret_cast<double2*>(to + 2), make_double2(four[2], four[3]));
-}
-
 /// A lane's points are contiguous, so that 16-byte accesses by a warp are scattered.
 template <class Shape>
 inline constexpr bool are_in_line = Shape::block(2) == lane_points;
@@ -296,11 +263,6 @@ __device__ void exchange_fours(V* half, unsigned lane) {
 __device__ inline unsigned exchanged_place(unsigned lane, int point) {
   const auto number = static_cast<unsigned>(point);
   return ((lane & ~3U) + number / 4 % 4) * lane_points + number / 16 * 16 + 4 * (lane & 3U);
-}
-
-template <class T>
-bool allows_four(const Extents3& extents, const T* values) {
-  return extents[2] % 4 == 0 && reinterpret_cast<std::uintptr_t>(values) % 16 == 0;
 }
 
 }  // namespace cuszi::gpu

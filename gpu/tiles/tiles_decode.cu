@@ -10,8 +10,11 @@ namespace {
 template <class T, class Shape, class Points>
 TileRestoreTask<T, Shape, Points> task_of(const TilesOutput<T>& output, const Points& points) {
   const auto& [params, passes, frame, flaws] = output;
+  using Stored = typename Points::Stored;
   const TileGrid grid = TileGrid::of<T, Shape>(frame.extents);
   const Bytes codes = passes.front().find(SectionId::codes);
+  auto* const values = frame.values != nullptr ? reinterpret_cast<Stored*>(frame.values)
+                                               : reinterpret_cast<Stored*>(frame.stored.bytes);
   return {grid,
           TileMap<Shape>(grid),
           TileQuantizer<T>(params.half_step),
@@ -20,7 +23,7 @@ TileRestoreTask<T, Shape, Points> task_of(const TilesOutput<T>& output, const Po
           passes.front().find(SectionId::index).data(),
           codes.data(),
           codes.size() / 4,
-          frame.values,
+          values,
           flaws,
           points};
 }
@@ -29,6 +32,7 @@ TileRestoreTask<T, Shape, Points> task_of(const TilesOutput<T>& output, const Po
 struct RestoreWay {
   int rank;
   bool are_logs;
+  bool are_converted;
   bool narrow;   ///< all integers fit pairs
   bool by_four;  ///< rows are accessed by four
 
@@ -36,12 +40,13 @@ struct RestoreWay {
   static RestoreWay of(const TilesOutput<T>& output) {
     const FrameOutput<T>& frame = output.frame;
     return {rank_of(frame.extents), frame.transform != nullptr && frame.transform->is_by_tiles,
+            frame.values == nullptr,
             fits_pairs(TileQuantizer<T>(output.params.half_step), frame.min, frame.max),
             allows_four(frame.extents, frame.values)};
   }
   friend bool operator<(const RestoreWay& a, const RestoreWay& b) {
-    return std::tie(a.rank, a.are_logs, a.narrow, a.by_four) <
-           std::tie(b.rank, b.are_logs, b.narrow, b.by_four);
+    return std::tie(a.rank, a.are_logs, a.are_converted, a.narrow, a.by_four) <
+           std::tie(b.rank, b.are_logs, b.are_converted, b.narrow, b.by_four);
   }
 };
 
@@ -59,6 +64,21 @@ void restore_logs(DeviceContext& gpu, const TilesOutput<T>& output, const Restor
   check_launch("decode_chunks");
 }
 
+/// To values that are converted, by four.
+template <class T, class Shape>
+void restore_stored(DeviceContext& gpu, const TilesOutput<T>& output, const RestoreWay& way) {
+  visit_values(output.frame.values, output.frame.stored, [&]<class S>(S*) {
+    const auto task = task_of<T, Shape>(output, PlainValues<S>{});
+    with_flag(way.narrow, [&](auto narrow) {
+      using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
+      decode_chunks<T, Shape, true, Integers, PlainValues<S>>
+          <<<grid_of(task.grid.chunks), TilesPolicy<T>::threads, 0, gpu.stream()>>>(
+              OneFrame<std::remove_const_t<decltype(task)>>{task});
+    });
+  });
+  check_launch("decode_chunks");
+}
+
 /// In one launch.
 template <class T, class Shape>
 void restore_values(DeviceContext& gpu, const std::vector<const TilesOutput<T>*>& outputs,
@@ -69,12 +89,12 @@ void restore_values(DeviceContext& gpu, const std::vector<const TilesOutput<T>*>
     blocks.push_back(grid_of(TileGrid::of<T, Shape>(output->frame.extents).chunks));
     all += blocks.back();
   }
-  const auto task = [&](std::size_t i) { return task_of<T, Shape>(*outputs[i], PlainValues{}); };
+  const auto task = [&](std::size_t i) { return task_of<T, Shape>(*outputs[i], PlainValues<T>{}); };
   visit_many<TileRestoreTask<T, Shape>>(gpu, blocks, task, [&](const auto& frames) {
     with_flag(way.by_four, [&](auto vector) {
       with_flag(way.narrow, [&](auto narrow) {
         using Integers = std::conditional_t<narrow(), NarrowIntegers<Shape>, WideIntegers<Shape>>;
-        decode_chunks<T, Shape, vector(), Integers, PlainValues>
+        decode_chunks<T, Shape, vector(), Integers, PlainValues<T>>
             <<<grid_of(all), TilesPolicy<T>::threads, 0, gpu.stream()>>>(frames);
       });
     });
@@ -112,9 +132,15 @@ void start_to_decode_tiles(DeviceContext& gpu, std::span<const TilesOutput<T>> f
     for (const std::size_t i : numbers) equal.push_back(whole[i]);
     const RestoreWay way = RestoreWay::of(*equal.front());
     with_tile_shape(equal.front()->frame.extents, [&](auto shape) {
-      if (!way.are_logs) return restore_values<T, decltype(shape)>(gpu, equal, way);
-      for (const TilesOutput<T>* const output : equal)
-        restore_logs<T, decltype(shape)>(gpu, *output, way);
+      using Shape = decltype(shape);
+      if (!way.are_logs && !way.are_converted) return restore_values<T, Shape>(gpu, equal, way);
+      for (const TilesOutput<T>* const output : equal) {
+        if (way.are_logs) {
+          restore_logs<T, Shape>(gpu, *output, way);
+        } else {
+          restore_stored<T, Shape>(gpu, *output, way);
+        }
+      }
     });
   }
 }

@@ -15,13 +15,17 @@ struct TileWay {
   bool seeks;   ///< finds extremes; only if narrow, required unless all values are certain
 };
 
+/// Whether points are read in another type: then by four, and one frame a launch.
+template <class T, class Points>
+constexpr bool are_converted = !std::is_same_v<typename Points::Stored, T>;
+
 /// `frames`: OneFrame or, for values, narrow and seeking, ManyFrames.
 template <class T, class Shape, class Points, class Frames>
 void launch_encoding(DeviceContext& gpu, const Frames& frames, const TileWay& way, bool by_four,
                      unsigned blocks) {
   constexpr unsigned threads = TilesPolicy<T>::threads;
   constexpr bool is_one = std::is_same_v<Frames, OneFrame<TileTask<T, Shape, Points>>>;
-  with_flag(by_four, [&](auto vector) {
+  const auto start = [&](auto vector) {
     const auto launch = [&]<class Numbers, bool seeking>() {
       encode_chunks<T, Shape, vector(), Numbers, seeking, Points>
           <<<blocks, threads, 0, gpu.stream()>>>(frames);
@@ -34,12 +38,19 @@ void launch_encoding(DeviceContext& gpu, const Frames& frames, const TileWay& wa
       launch.template operator()<NarrowTile<Shape>, true>();
     } else if (!way.narrow) {
       launch.template operator()<WideTile<Shape>, false>();
+    } else if constexpr (are_converted<T, Points>) {
+      launch.template operator()<NarrowTile<Shape>, true>();
     } else if (way.seeks || !vector()) {
       launch.template operator()<NarrowTile<Shape>, true>();
     } else {
       launch.template operator()<NarrowTile<Shape>, false>();
     }
-  });
+  };
+  if constexpr (are_converted<T, Points>) {
+    start(std::true_type{});
+  } else {
+    with_flag(by_four, start);
+  }
   check_launch("encode_chunks");
 }
 
@@ -49,14 +60,21 @@ struct FrameOfTiles {
   TileQuantizer<T> quantizer;
   Points points;
 
+  const typename Points::Stored* values() const {
+    if constexpr (are_converted<T, Points>) {
+      return reinterpret_cast<const typename Points::Stored*>(input->stored.bytes);
+    } else {
+      return input->values;
+    }
+  }
   bool allows_four() const {
     const T* const originals = input->originals;
-    return gpu::allows_four(input->extents, input->values) &&
+    return gpu::allows_four(input->extents, values()) &&
            (originals == nullptr || gpu::allows_four(input->extents, originals));
   }
 };
 
-/// Frames that share a kernel and its launch. Logarithms: one frame.
+/// Frames that share a kernel and its launch. Logarithms and converted values: one frame.
 template <class T, class Shape, class Points = ValuePoints<T>>
 class TilesEncoder {
  public:
@@ -121,7 +139,7 @@ class TilesEncoder {
       launch_encoding<T, Shape, Points>(gpu_, frames, way_, frames_.front().allows_four(),
                                         grid_of(chunks_));
     };
-    if constexpr (Points::are_logs) {
+    if constexpr (Points::are_logs || are_converted<T, Points>) {
       launch(OneFrame<Task>{task(0)});
     } else {
       visit_many<Task>(gpu_, blocks_, task, launch);
@@ -136,7 +154,7 @@ class TilesEncoder {
     auto* const states = reinterpret_cast<std::uint64_t*>(totals_ + frames_.size());
     return {place.grid,
             TileMap<Shape>(place.grid),
-            input->values,
+            frames_[i].values(),
             input->missing,
             quantizer,
             input->rules,
@@ -175,11 +193,11 @@ class TilesEncoder {
 using FinishTiles = std::function<void(std::span<std::optional<RangedTiles>>)>;
 
 /// Starts to code frames that share a launch, with their numbers.
-template <class T, class Shape>
-FinishTiles start_to_encode_equal(DeviceContext& gpu, std::vector<FrameOfTiles<T>> frames,
+template <class Shape, class T, class Points>
+FinishTiles start_to_encode_equal(DeviceContext& gpu, std::vector<FrameOfTiles<T, Points>> frames,
                                   std::vector<std::size_t> numbers) {
-  const auto encoder =
-      std::make_shared<const TilesEncoder<T, Shape>>(gpu, std::move(frames), TileWay{true, true});
+  const auto encoder = std::make_shared<const TilesEncoder<T, Shape, Points>>(
+      gpu, std::move(frames), TileWay{true, true});
   return [encoder, numbers = std::move(numbers)](auto coded) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto& [input, quantizer, points] = encoder->frame(i);
@@ -210,31 +228,38 @@ OwnCoded encode_values(DeviceContext& gpu, const TilesParams& params, double bou
       gpu.sync();
       return encoder.coded(0);
     };
-    return frame.originals == nullptr ? encode(ValuePoints<T>{})
-                                      : encode(LogPoints<T>{frame.originals});
+    if (frame.originals != nullptr) return encode(LogPoints<T>{frame.originals});
+    return visit_values(frame.values, frame.stored,
+                        [&]<class S>(const S*) { return encode(ValuePoints<T, S>{}); });
   });
 }
 
 template <class T>
 std::function<std::vector<std::optional<RangedTiles>>()> start_to_encode_tiles(
     DeviceContext& gpu, std::span<const TilesInput<T>> frames) {
-  const auto tiles_of = [&](std::size_t i) {
+  const auto tiles_of = [&]<class Points = ValuePoints<T>>(std::size_t i) {
     const auto& [params, bound, frame] = frames[i];
-    return FrameOfTiles<T>{&frame, TileQuantizer<T>(params.half_step, bound, frame.rules), {}};
+    return FrameOfTiles<T, Points>{
+        &frame, TileQuantizer<T>(params.half_step, bound, frame.rules), {}};
   };
   const auto fits = [&](std::size_t i) {
     return fits_pairs(tiles_of(i).quantizer, frames[i].frame.min, frames[i].frame.max);
   };
   std::vector<FinishTiles> finish;
   for (auto& numbers : group_equal(frames.size(), [&](std::size_t i) {
-         return std::tuple(fits(i), rank_of(frames[i].frame.extents), tiles_of(i).allows_four());
+         const FrameInput<T>& frame = frames[i].frame;
+         const std::size_t alone = frame.values != nullptr ? 0 : i + 1;  // if converted
+         return std::tuple(fits(i), rank_of(frame.extents), tiles_of(i).allows_four(), alone);
        })) {
     if (!fits(numbers.front())) continue;
-    std::vector<FrameOfTiles<T>> equal;
-    for (const std::size_t i : numbers) equal.push_back(tiles_of(i));
-    with_tile_shape(frames[numbers.front()].frame.extents, [&](auto shape) {
-      finish.push_back(
-          start_to_encode_equal<T, decltype(shape)>(gpu, std::move(equal), std::move(numbers)));
+    const FrameInput<T>& first = frames[numbers.front()].frame;
+    with_tile_shape(first.extents, [&](auto shape) {
+      visit_values(first.values, first.stored, [&]<class S>(const S*) {
+        std::vector<FrameOfTiles<T, ValuePoints<T, S>>> equal;
+        for (const std::size_t i : numbers)
+          equal.push_back(tiles_of.template operator()<ValuePoints<T, S>>(i));
+        finish.push_back(start_to_encode_equal<decltype(shape)>(gpu, std::move(equal), numbers));
+      });
     });
   }
   return [finish = std::move(finish), count = frames.size()] {

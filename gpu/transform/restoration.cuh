@@ -6,6 +6,7 @@
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/runtime/context.hpp"
 #include "gpu/runtime/copies.hpp"
+#include "gpu/runtime/fours.cuh"
 
 namespace cuszi::gpu {
 
@@ -56,15 +57,15 @@ struct PutMissing {
   }
 };
 
-/// Restores a frame's values on the device, then copies them to the target.
+/// Restores a frame's values on the device, converts them, and copies them to the target.
 template <class T>
 class Restoration {
  public:
   /// Synchronises if there is a mask. Throws ArchiveError if its number of points is wrong.
   Restoration(DeviceContext& gpu, const FrameTarget& target) : gpu_(gpu), target_(target) {
-    const MutableBytes out = target.out;
-    values_ = reinterpret_cast<T*>(is_on_device(out.data()) ? out.data()
-                                                            : gpu.take<std::byte>(out.size()));
+    const ByteCount size = target.out.size();
+    const bool is_there = is_on_device(target.out.data());
+    out_ = is_there ? target.out : MutableBytes(gpu.take<std::byte>(size), size);
     const FrameMask& mask = target.mask;
     if (!mask.any()) return;
     missing_ = make_bits(gpu, target.shape.points());
@@ -78,12 +79,22 @@ class Restoration {
   }
 
   std::uint64_t points() const { return target_.shape.points(); }
-  T* values() const { return values_; }
-  FrameOutput<T> output() const {
-    return {target_.shape.extents(), values_,           missing_,
-            target_.mask.count,      target_.min,       target_.max,
-            target_.shape.dims,      target_.transform, target_.points.from.as_3d(),
-            target_.stride,          target_.local};
+  T* values() {
+    if (values_ == nullptr) {
+      values_ =
+          is_cast(target_.shape.dtype) ? gpu_.take<T>(points()) : reinterpret_cast<T*>(out_.data());
+    }
+    return values_;
+  }
+  FrameOutput<T> output() {
+    values();
+    return stored_output();
+  }
+  /// For `tiles`, without values if these can be written in their stored type.
+  FrameOutput<T> tiles_output() {
+    const bool has_values = missing_.words != nullptr || target_.transform != nullptr ||
+                            !allows_four_converted(target_.shape, out_.data());
+    return has_values ? output() : stored_output();
   }
 
   /// Inverts the transform, restores missing values, synchronises. Throws ArchiveError for flaws.
@@ -92,24 +103,35 @@ class Restoration {
       restore_values(gpu_, *target_.transform, target_.shape.dims, values_);
     }
     if (missing_.words != nullptr) {
-      for_each_bit(
-          gpu_, missing_,
-          PutMissing<BitsOf<T>>{missing_values_, target_.mask.has_one_value(target_.shape.dtype),
-                                reinterpret_cast<BitsOf<T>*>(values_)});
+      for_each_bit(gpu_, missing_,
+                   PutMissing<BitsOf<T>>{missing_values_, target_.mask.has_one_value(dtype_of<T>),
+                                         reinterpret_cast<BitsOf<T>*>(values_)});
+    }
+    if (is_cast(target_.shape.dtype) && values_ != nullptr) {
+      from_work(gpu_, target_.shape.dtype, std::as_bytes(std::span(values_, points())), out_);
     }
     const std::uint32_t& flaws = *download(gpu_, gpu_.flaws(), 1);
-    auto* const bytes = reinterpret_cast<const std::byte*>(values_);
-    if (bytes != target_.out.data()) {
-      start_copy(gpu_, target_.out.data(), bytes, target_.out.size());
+    if (out_.data() != target_.out.data()) {
+      start_copy(gpu_, target_.out.data(), out_.data(), target_.out.size());
     }
     gpu_.sync();
     refuse_flaws(flaws);
   }
 
  private:
+  FrameOutput<T> stored_output() const {
+    FrameOutput<T> output{target_.shape.extents(), values_,           missing_,
+                          target_.mask.count,      target_.min,       target_.max,
+                          target_.shape.dims,      target_.transform, target_.points.from.as_3d(),
+                          target_.stride,          target_.local};
+    output.stored = {target_.shape.dtype, out_.data()};
+    return output;
+  }
+
   DeviceContext& gpu_;
   FrameTarget target_;
-  T* values_ = nullptr;
+  MutableBytes out_;     ///< on the device
+  T* values_ = nullptr;  ///< null until values() is called
   RankedBits missing_;
   const BitsOf<T>* missing_values_ = nullptr;
 };

@@ -56,6 +56,7 @@ class FaultySession final : public EncodeSession {
   std::vector<double> sampled_values() override { return sound_->sampled_values(); }
   MagnitudeRange sampled_magnitudes() override { return sound_->sampled_magnitudes(); }
   std::uint64_t count_bits(std::uint64_t bits) override { return sound_->count_bits(bits); }
+  DistinctValues distinct_values() override { return sound_->distinct_values(); }
   void transform(const TransformChoice& choice, const ValueBound& bound) override {
     sound_->transform(choice, bound);
   }

@@ -136,6 +136,41 @@ TEST_CASE("the library takes memory of the host and of the device", "[gpu]") {
   }
 }
 
+TEST_CASE("the library takes values of every type in memory of the device", "[gpu][types]") {
+  if (!has_gpu()) return;
+  const Context context;
+  for (const int dtype :
+       {CUSZI_F16, CUSZI_BF16, CUSZI_I8, CUSZI_U8, CUSZI_I16, CUSZI_U16, CUSZI_I32, CUSZI_U32}) {
+    cuszi_field typed = field;
+    typed.dtype = dtype;
+    const std::size_t size = cuszi_field_bytes(&typed);
+    std::vector<std::byte> values(size);
+    for (std::size_t i = 0; i < size; ++i)
+      values[i] = static_cast<std::byte>(50 + 8 * std::sin(static_cast<double>(i) * 1e-3));
+    const DeviceBytes there(size);
+    there.set(values.data(), size);
+    for (const int preset : {CUSZI_PRESET_FAST, CUSZI_PRESET_BALANCED, CUSZI_PRESET_RATIO}) {
+      INFO("type " << dtype << ", preset " << preset);
+      cuszi_options options = options_of(preset, preset == CUSZI_PRESET_RATIO ? size / 3 : 0);
+      options.bound = 0.05;
+      const std::size_t room = cuszi_bound(&typed, &options);
+      options.device = CUSZI_DEVICE_CPU;
+      std::vector<std::byte> expected(room);
+      expected.resize(context.compress(options, typed, values.data(), expected.data(), room));
+      std::vector<std::byte> restored(size);
+      context.decompress(expected.data(), expected.size(), restored.data(), size);
+      options.device = CUSZI_DEVICE_AUTO;
+      options.verify = 1;
+      const DeviceBytes archive(room);
+      const std::size_t made = context.compress(options, typed, there.get(), archive.get(), room);
+      REQUIRE(archive.content(made) == expected);
+      const DeviceBytes back(size);
+      context.decompress(archive.get(), made, back.get(), size);
+      REQUIRE(back.content(size) == restored);
+    }
+  }
+}
+
 TEST_CASE("targets and verification take memory of the device", "[gpu]") {
   if (!has_gpu()) return;
   const auto values = make_values();

@@ -210,7 +210,7 @@ def page(folder):
              "- i64 and u64 take absolute bounds and 0 alone, and neither local bounds nor isovalues.",
              "- VTK and ParaView get floats that hold the values: f64 for integers of 32 bits and more, of which those of 64 bits are "
              "rounded to 53 bits.",
-             "- On a GPU, the host casts types other than f32 and f64, but not at a bound of 0.", ""]
+             "- On a GPU, the host rounds i64 and u64; the device converts the others.", ""]
     return "\n".join(lines)
 
 

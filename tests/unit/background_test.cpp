@@ -82,6 +82,7 @@ class ScriptedSession final : public EncodeSession {
   std::vector<double> sampled_values() override { return sample_; }
   MagnitudeRange sampled_magnitudes() override { return {}; }
   std::uint64_t count_bits(std::uint64_t /*bits*/) override { return 0; }
+  DistinctValues distinct_values() override { return {}; }
   void transform(const TransformChoice& /*choice*/, const ValueBound& /*bound*/) override {}
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
   PointBits signs() override { return {}; }

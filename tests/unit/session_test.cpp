@@ -3,6 +3,7 @@
 #include "core/backend/backend.hpp"
 #include "core/base/bytes.hpp"
 #include "core/choices/trials.hpp"
+#include "core/field/stored_type.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/bytes.hpp"
@@ -65,6 +66,47 @@ TEST_CASE("a backend has one frame in work at a time") {
   session.reset();
   CHECK_NOTHROW(backend->decode(values));
   CHECK_NOTHROW(load());
+}
+
+TEST_CASE("sessions take and give values in their stored type") {
+  const auto backend = cpu::make_backend();
+  for (const DType dtype : {DType::f16, DType::bf16, DType::i8, DType::u8, DType::i16, DType::u16,
+                            DType::i32, DType::u32}) {
+    INFO(name_of(dtype));
+    const FrameShape shape{dtype, session_dims};
+    const auto values = make_field(FieldKind::rough, session_dims, dtype, 1);
+    std::vector<std::byte> work(shape.work().bytes());
+    to_work(dtype, values, work);
+    const auto scan_of = [&](const FrameShape& given, Bytes bytes) {
+      return backend->encode(given, bytes, {}, draft_of(PredictorId::lorenzo), {})->scan();
+    };
+    CHECK(scan_of(shape, values).min == scan_of(shape.work(), work).min);
+    CHECK(scan_of(shape, values).max == scan_of(shape.work(), work).max);
+
+    std::vector<std::byte> filled(shape.bytes());
+    const double value = is_integer(dtype) ? 99.75 : 0.1;
+    const FrameMask none;
+    const FrameTarget target{shape, 0, 0, none, filled};
+    backend->decode({})->fill(target, bits_of(value, work_of(dtype)));
+    with_stored_type_of(dtype, [&](auto zero) {
+      using S = decltype(zero);
+      const auto nearest = converted_to<WorkOf<S>>(values_of<S>(filled).back());
+      CHECK(static_cast<double>(nearest) == nearest_stored(dtype, value));
+    });
+  }
+}
+
+TEST_CASE("distinct values are found by all threads") {
+  const auto backend = cpu::make_backend();
+  const Dims dims{3'000'000};
+  std::vector<std::uint16_t> values(dims.count());
+  values[1] = 0xFFFF;
+  values[1'500'000] = 0x8001;
+  const auto session =
+      backend->encode({DType::bf16, dims}, bytes_of(values), {}, draft_of(PredictorId::tiles), {});
+  DistinctValues expected;
+  expected.add(DType::bf16, bytes_of(std::vector<std::uint16_t>{0, 0xFFFF, 0x8001}));
+  CHECK(session->distinct_values().bits == expected.bits);
 }
 
 TEST_CASE("how many passes a step takes at once changes no section") {

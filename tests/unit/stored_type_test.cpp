@@ -163,14 +163,18 @@ TEST_CASE("a work bound of integers leads back within theirs") {
 }
 
 TEST_CASE("a work bound of halves is the least distance to what rounds out of the bound") {
+  const auto bound_of_one = [](double bound, float value) {
+    const std::vector<Float16> values{Float16::nearest(value)};
+    DistinctValues distinct;
+    distinct.add(DType::f16, bytes_of(values));
+    return work_bound(DType::f16, ValueBound(bound), [&] { return distinct; }).bound;
+  };
   // 1 has a next value 2^-10 above and one 2^-11 below.
-  const std::vector<Float16> one{Float16::nearest(1)};
-  const double half_step = work_bound(DType::f16, ValueBound(0x1p-11), bytes_of(one)).bound;
+  const double half_step = bound_of_one(0x1p-11, 1);
   CHECK(half_step < 0x1p-11);
   CHECK(half_step > 0x1.fffp-12);
   // Next to the largest value, whatever is larger saturates.
-  const std::vector<Float16> largest{Float16::nearest(65504)};
-  CHECK(work_bound(DType::f16, ValueBound(40.0), bytes_of(largest)).bound > 40);
+  CHECK(bound_of_one(40, 65504) > 40);
 }
 
 TEST_CASE("rules of stored values are halfway values of work values") {

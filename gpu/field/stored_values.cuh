@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/field/stored_type.hpp"
+#include "gpu/runtime/context.hpp"
+
+namespace cuszi::gpu {
+
+/// Values on the device in a type that kernels convert.
+template <class Byte>
+struct StoredValues {
+  DType dtype = DType::f32;
+  Byte* bytes = nullptr;
+};
+
+/// Calls f(values) or, if these are null, f of the stored ones, of a type that
+/// with_cast_type_of<T>() knows.
+template <class T, class Byte, class F>
+decltype(auto) visit_values(T* values, const StoredValues<Byte>& stored, const F& f) {
+  if (values != nullptr) return f(values);
+  return with_cast_type_of<std::remove_const_t<T>>(stored.dtype, [&](auto zero) {
+    using S = decltype(zero);
+    using Pointer = std::conditional_t<std::is_const_v<Byte>, const S*, S*>;
+    return f(reinterpret_cast<Pointer>(stored.bytes));
+  });
+}
+
+/// Work values of stored ones: these if the types are alike, else a copy (asynchronous). Both are
+/// on the device.
+Bytes to_work(DeviceContext& gpu, DType stored, Bytes values);
+
+/// cuszi::from_work() on the device (asynchronous).
+void from_work(DeviceContext& gpu, DType stored, Bytes work, MutableBytes values);
+
+/// EncodeSession::distinct_values(). Synchronises.
+DistinctValues distinct_values(DeviceContext& gpu, DType stored, Bytes values);
+
+}  // namespace cuszi::gpu
