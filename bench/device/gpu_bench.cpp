@@ -11,6 +11,7 @@
 
 #include "core/base/unmovable.hpp"
 #include "core/field/bound.hpp"
+#include "core/field/stored_type.hpp"
 #include "core/pipeline/pipeline.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "cuszi/gpu.hpp"
@@ -171,44 +172,70 @@ void bench(Backend& backend, const Run& asked, Bytes values) {
   compare_with_cpu(run, values, host, restored);
 }
 
+std::vector<std::byte> read_field(const std::string& path, const Dims& dims, DType dtype) {
+  std::vector<std::byte> values(dims.count() * size_of(dtype));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(values.data()),
+                 static_cast<std::streamsize>(values.size()))) {
+    throw InputError("cannot read " + path);
+  }
+  return values;
+}
+
+/// From a field of f32: to all the range of integers, else to [0, 1].
+std::vector<std::byte> scaled_field(const std::string& path, const Dims& dims, DType dtype) {
+  const std::vector<std::byte> field = read_field(path, dims, DType::f32);
+  const std::span values(reinterpret_cast<const float*>(field.data()), dims.count());
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double least = is_integer(dtype) ? nearest_stored(dtype, -1e30) : 0;
+  const double most = is_integer(dtype) ? nearest_stored(dtype, 1e30) : 1;
+  const double factor = (most - least) / (double{*high} - double{*low});
+  std::vector<std::byte> scaled(dims.count() * size_of(dtype));
+  with_type_of(work_of(dtype), [&](auto zero) {
+    std::vector<decltype(zero)> work;
+    for (const float value : values)
+      work.push_back(static_cast<decltype(zero)>(least + factor * (double{value} - double{*low})));
+    from_work(dtype, std::as_bytes(std::span(work)), scaled);
+  });
+  return scaled;
+}
+
 }  // namespace
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] [rate:BITS]; FIELD
-/// is a file, PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound is known in
-/// advance; fast: effort; rate: zfp without bound.
+/// gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [scaled] [fast] [bitcomp] [rate:BITS];
+/// FIELD is a file, PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound is known in
+/// advance; scaled: FIELD is of f32; fast: effort; rate: zfp without bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
       throw UsageError(
-          "gpu_bench FIELD DIMS f32|f64 PREDICTOR BOUND [compare] [abs] [fast] [bitcomp] "
+          "gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [scaled] [fast] [bitcomp] "
           "[rate:BITS]");
     }
     Run run;
     run.field = argv[1];
     run.dims = Dims::parse(argv[2]);
-    run.dtype = std::string(argv[3]) == "f64" ? DType::f64 : DType::f32;
+    run.dtype = dtype_named(argv[3]).value();
     run.automatic = std::string(argv[4]) == "auto";
     run.predictor = run.automatic ? PredictorId::multilevel : predictor_named(argv[4]).value();
     run.bound = std::stod(argv[5]);
+    bool is_scaled = false;
     for (int i = 6; i < argc; ++i) {
       const std::string extra = argv[i];
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
+      is_scaled |= extra == "scaled";
       if (extra == "fast") run.effort = Effort::fast;
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
       if (extra.starts_with("rate:")) {
         run.zfp = {ZfpMode::Kind::rate, std::stod(extra.substr(5))};
       }
     }
-    std::vector<std::byte> values(run.dims.count() * size_of(run.dtype));
-    std::ifstream file(run.field, std::ios::binary);
-    if (!file.read(reinterpret_cast<char*>(values.data()),
-                   static_cast<std::streamsize>(values.size()))) {
-      throw InputError("cannot read " + run.field);
-    }
+    const auto values = is_scaled ? scaled_field(run.field, run.dims, run.dtype)
+                                  : read_field(run.field, run.dims, run.dtype);
     run.field = run.field.substr(run.field.rfind('/') + 1);
     const auto backend = gpu::make_backend();
     bench(*backend, run, values);
