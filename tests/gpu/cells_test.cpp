@@ -4,6 +4,7 @@
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
 #include "tests/gpu/device.hpp"
+#include "tests/support/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/frame_codec.hpp"
 
@@ -34,10 +35,6 @@ struct CellsField {
            std::to_string(bound) + " seed " + std::to_string(seed);
   }
 };
-
-Bytes payload_of(const CompressedFrame& frame) {
-  return Bytes(frame.bytes).subspan(frame.bytes.size() - frame.header.payload_bytes());
-}
 
 /// The first section that differs, as words for a message.
 std::string first_difference(const CompressedFrame& one, const CompressedFrame& other) {
@@ -88,28 +85,13 @@ CompressedFrame check_cells(Backend& cpu, Backend& gpu, const CellsField& field)
   return expected;
 }
 
-/// Bytes of a frame with some of its payload changed, and hashes that say nothing of it.
+/// A frame with some of its payload changed.
 std::vector<std::byte> damaged(const CompressedFrame& frame, Random& random) {
-  std::vector<std::byte> payload(payload_of(frame).begin(), payload_of(frame).end());
+  std::vector<std::byte> payload = to_vector(payload_of(frame));
   for (std::uint64_t more = 1 + random.below(3); more != 0; --more) {
     payload[random.below(payload.size())] ^= static_cast<std::byte>(1 + random.below(255));
   }
-  FrameHeader header = frame.header;
-  const std::vector<Bytes> levels = cut_levels(header, header.levels.size(), payload);
-  const std::vector<std::uint64_t> hashes = host_hashes(levels);
-  for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
-  std::vector<std::byte> bytes = write_frame_header(header);
-  bytes.insert(bytes.end(), payload.begin(), payload.end());
-  return bytes;
-}
-
-/// The restored values; none if the frame is refused.
-std::vector<std::byte> restored_or_refused(Backend& backend, const FrameShape& shape, Bytes frame) {
-  try {
-    return restore(backend, shape, frame);
-  } catch (const ArchiveError&) {
-    return {};
-  }
+  return with_payload(frame, payload);
 }
 
 }  // namespace

@@ -35,4 +35,26 @@ std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes 
   return values;
 }
 
+std::vector<std::byte> restored_or_refused(Backend& backend, const FrameShape& shape, Bytes frame) {
+  try {
+    return restore(backend, shape, frame);
+  } catch (const ArchiveError&) {
+    return {};
+  }
+}
+
+Bytes payload_of(const CompressedFrame& frame) {
+  return Bytes(frame.bytes).subspan(frame.bytes.size() - frame.header.payload_bytes());
+}
+
+std::vector<std::byte> with_payload(const CompressedFrame& frame, Bytes payload) {
+  FrameHeader header = frame.header;
+  const std::vector<std::uint64_t> hashes =
+      host_hashes(cut_levels(header, header.levels.size(), payload));
+  for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
+  std::vector<std::byte> bytes = write_frame_header(header);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  return bytes;
+}
+
 }  // namespace cuszi::test

@@ -38,5 +38,11 @@ CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, const 
 
 /// Restores the values of a frame. Throws ArchiveError.
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame);
+/// Nothing if the frame is refused.
+std::vector<std::byte> restored_or_refused(Backend& backend, const FrameShape& shape, Bytes frame);
+
+Bytes payload_of(const CompressedFrame& frame);
+/// A frame with another payload of the same size, and the hashes of that.
+std::vector<std::byte> with_payload(const CompressedFrame& frame, Bytes payload);
 
 }  // namespace cuszi::test
