@@ -23,7 +23,7 @@ ROOMS = {
 
 # Folders, lowest first.
 FOLDERS = {
-    "core": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells lossless archive backend "
+    "core": "base field transform lorenzo interp tiles zfp multilevel coders signs tuning cells lossless archive backend "
             "choices pipeline",
     "cpu_ref": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
     "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders tuning cells lossless session",

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/hd.hpp"
+#include "core/coders/ans_slots.hpp"
+#include "core/signs/sign_tiles.hpp"
+
+namespace cuszi {
+
+// Chains of signs: interleaved rANS by symbol tables (core/coders/symbol_tables.hpp). A lane has a
+// run of successive tiles. For each group of four its symbols are which of them differ from the
+// tile before, bit i for tile i, then the nibbles of those that do. Lanes whose tiles all have the
+// frame's first sign have no symbols, and no state.
+
+inline constexpr std::uint32_t tiles_of_group = 4;
+
+/// Every lane wastes some 16 bits, and the time of a chain is that of its longest lane. Large
+/// frames, which wait for chains, have shorter ones.
+CUSZI_HD constexpr std::uint32_t tiles_of_lane(std::uint64_t tiles) {
+  constexpr std::uint64_t tiles_of_large_frame = 1U << 16;
+  return tiles < tiles_of_large_frame ? 256 : 128;
+}
+
+inline constexpr std::uint32_t nibble_tables = sign_symbols;
+inline constexpr std::uint32_t change_tables = 4;
+inline constexpr std::uint32_t sign_tables = nibble_tables + change_tables;
+
+/// By what the first of four tiles is compared with, and whether the tile before differed from what
+/// that was compared with.
+CUSZI_HD constexpr std::uint32_t table_of_changes(std::uint64_t compared, bool has_changed) {
+  const bool is_uniform = compared + 1 <= 1;
+  return nibble_tables + (is_uniform ? 0 : 2) + (has_changed ? 1 : 0);
+}
+
+CUSZI_HD constexpr std::uint64_t lanes_of_signs(std::uint64_t tiles) {
+  return ceil_div(tiles, tiles_of_lane(tiles));
+}
+CUSZI_HD constexpr std::uint64_t segments_of_signs(std::uint64_t tiles) {
+  return ceil_div(lanes_of_signs(tiles), most_lanes);
+}
+
+/// A symbol as its place among those of all tables.
+CUSZI_HD constexpr std::uint32_t place_of_symbol(std::uint32_t table, std::uint32_t symbol) {
+  return table * sign_symbols + symbol;
+}
+inline constexpr std::uint32_t sign_places = sign_tables * sign_symbols;
+/// The only symbol of a lane without state.
+inline constexpr std::uint32_t idle_symbol = place_of_symbol(nibble_tables, 0);
+
+/// The run of tiles of a lane.
+struct SignRun {
+  std::uint64_t first;
+  std::uint32_t count = 0;
+  std::uint64_t before;  ///< instead of the tile before the first
+
+  CUSZI_HD SignRun(const SignGrid& grid, std::uint64_t lane, bool first_sign)
+      : first(lane * tiles_of_lane(grid.tiles())), before(tile_of_sign(first_sign)) {
+    if (first >= grid.tiles()) return;
+    const std::uint64_t left = grid.tiles() - first;
+    const std::uint32_t most = tiles_of_lane(grid.tiles());
+    count = left < most ? static_cast<std::uint32_t>(left) : most;
+  }
+};
+
+/// The symbols of a lane, from the last to the first.
+class SignsBackwards {
+ public:
+  CUSZI_HD SignsBackwards(const SignGrid& grid, const SignRun& run, const std::uint64_t* tiles)
+      : grid_(grid),
+        tiles_(tiles),
+        before_(run.before),
+        left_(run.count),
+        ahead_(grid, run.first + run.count - 1),
+        not_loaded_(run.count) {
+    CUSZI_UNROLL
+    for (int i = 0; i < loaded; ++i) load(i);
+    enter_group();
+  }
+
+  CUSZI_HD bool is_done() const { return is_done_; }
+
+  /// The place of the symbol.
+  CUSZI_HD std::uint32_t next() {
+    if (nibbles_ == 0) {
+      while (in_group_ > 0 && (changes_ >> (in_group_ - 1) & 1) == 0) leave_tile();
+      if (in_group_ == 0) return leave_group();
+      expected_ = ExpectedTile::of(grid_.is_flat(), last_[0], compared(0));
+      nibbles_ = tile_nibbles;
+    }
+    --nibbles_;
+    const std::uint32_t place =
+        place_of_symbol(expected_.context(nibbles_), expected_.wrong(last_[0], nibbles_));
+    if (nibbles_ == 0) leave_tile();
+    return place;
+  }
+
+ private:
+  /// A group, the two tiles before, and some that a device then need not wait for.
+  static constexpr int loaded = tiles_of_group + 2 + 4;
+
+  CUSZI_HD void load(int i) {
+    last_[i] = before_;
+    if (not_loaded_ == 0) return;
+    last_[i] = tiles_[ahead_.place];
+    if (ahead_.begins_column()) begins_ |= 2U << i;
+    if (--not_loaded_ != 0) ahead_.go_back(grid_);
+  }
+
+  /// What the tile `back` before the last one is compared with.
+  CUSZI_HD std::uint64_t compared(int back) const {
+    return compared_tile(grid_, (begins_ >> (back + 1) & 1) != 0, last_[back + 1]);
+  }
+  CUSZI_HD bool has_changed(int back) const { return last_[back] != compared(back); }
+
+  CUSZI_HD void leave_tile() {
+    --in_group_;
+    --left_;
+    begins_ >>= 1;
+    CUSZI_UNROLL
+    for (int i = 0; i + 1 < loaded; ++i) last_[i] = last_[i + 1];
+    load(loaded - 1);
+  }
+
+  CUSZI_HD std::uint32_t leave_group() {
+    const std::uint64_t compared_first = compared_tile(grid_, (begins_ & 1) != 0, last_[0]);
+    const std::uint32_t place =
+        place_of_symbol(table_of_changes(compared_first, has_changed(0)), changes_);
+    enter_group();
+    return place;
+  }
+
+  CUSZI_HD void enter_group() {
+    is_done_ = left_ == 0;
+    if (is_done_) return;
+    in_group_ = (left_ - 1) % tiles_of_group + 1;
+    changes_ = 0;
+    CUSZI_UNROLL
+    for (int back = 0; back < static_cast<int>(tiles_of_group); ++back) {
+      const std::uint32_t behind = static_cast<std::uint32_t>(back) + 1;
+      if (behind <= in_group_ && has_changed(back)) changes_ |= 1U << (in_group_ - behind);
+    }
+  }
+
+  const SignGrid& grid_;
+  const std::uint64_t* tiles_;
+  std::uint64_t before_;
+  std::uint32_t left_;  ///< tiles
+  TilePlace ahead_;     ///< of the next tile to be loaded
+  std::uint32_t not_loaded_;
+  std::uint64_t last_[loaded];  ///< the last tile that is left, and those before it
+  std::uint32_t begins_ = 0;    ///< bit i + 1: last_[i] begins a column; bit 0: the one behind did
+  std::uint32_t in_group_ = 0;  ///< tiles that are left
+  std::uint32_t changes_ = 0;   ///< of the group
+  bool is_done_ = false;
+  ExpectedTile expected_{0, 0};  ///< of the last tile, if nibbles are left
+  std::uint32_t nibbles_ = 0;
+};
+
+/// The tiles of a lane, from its symbols.
+class SignsForwards {
+ public:
+  CUSZI_HD SignsForwards(const SignGrid& grid, const SignRun& run)
+      : grid_(grid),
+        at_(grid, run.first),
+        left_(run.count),
+        compared_(compared_tile(grid, at_.begins_column(), run.before)) {}
+
+  CUSZI_HD bool is_done() const { return left_ == 0; }
+  /// Of the next symbol.
+  CUSZI_HD std::uint32_t table() const {
+    return is_in_tile_ ? expected_.context(nibble_) : table_of_changes(compared_, has_changed_);
+  }
+  /// Calls store(place, tile) for tiles that are complete.
+  template <class Store>
+  CUSZI_HD void take(std::uint32_t symbol, const Store& store) {
+    if (is_in_tile_) {
+      tile_ |= expected_.corrected(nibble_, symbol);
+      if (++nibble_ == tile_nibbles) {
+        leave_tile(tile_, store);
+        enter_tile(store);
+      }
+    } else {
+      changes_ = symbol;
+      in_group_ = tiles_of_group;
+      enter_tile(store);
+    }
+    if (is_in_tile_) expected_ = ExpectedTile::of(grid_.is_flat(), tile_, compared_);
+  }
+
+ private:
+  /// The next tile of the group that differs from what it is compared with, if any.
+  template <class Store>
+  CUSZI_HD void enter_tile(const Store& store) {
+    while (has_tiles() && (changes_ & 1) == 0) leave_tile(compared_, store);
+    is_in_tile_ = has_tiles();
+    tile_ = 0;
+    nibble_ = 0;
+  }
+  CUSZI_HD bool has_tiles() const { return in_group_ > 0 && left_ > 0; }
+  template <class Store>
+  CUSZI_HD void leave_tile(std::uint64_t tile, const Store& store) {
+    store(at_.place, tile);
+    has_changed_ = (changes_ & 1) != 0;
+    changes_ >>= 1;
+    --in_group_;
+    --left_;
+    at_.advance(grid_);
+    compared_ = compared_tile(grid_, at_.begins_column(), tile);
+  }
+
+  const SignGrid& grid_;
+  TilePlace at_;        ///< of the next tile
+  std::uint32_t left_;  ///< tiles
+  std::uint64_t compared_;
+  bool has_changed_ = false;    ///< the tile before
+  std::uint32_t in_group_ = 0;  ///< tiles that are left
+  std::uint32_t changes_ = 0;   ///< of these
+  bool is_in_tile_ = false;
+  std::uint64_t tile_ = 0;  ///< its first nibbles
+  std::uint32_t nibble_ = 0;
+  ExpectedTile expected_{0, 0};
+};
+
+/// Stores the tiles of a lane without a state.
+template <class Store>
+CUSZI_HD inline void store_idle(const SignGrid& grid, const SignRun& run, const Store& store) {
+  TilePlace at(grid, run.first);
+  for (std::uint32_t i = 0; i < run.count; ++i, at.advance(grid)) store(at.place, run.before);
+}
+
+}  // namespace cuszi
