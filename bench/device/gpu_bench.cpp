@@ -50,6 +50,7 @@ struct Run {
   Effort effort = Effort::normal;
   bool compare = false;
   bool bound_is_known = false;  ///< skips the range
+  bool bound_is_share = false;  ///< of each value
   Lossless lossless = Lossless::none;
   ZfpMode zfp;  ///< a rate has no bound
   std::string field;
@@ -74,11 +75,13 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
     return allocate(size);
   };
   LoadedFrame frame = load_frame(backend, config, shape, values, {}, times);
-  double bound = run.has_rate() ? no_bound : run.bound;
-  if (!run.bound_is_known && !run.has_rate()) {
+  ValueBound bound = run.has_rate() ? no_bound : run.bound;
+  if (run.bound_is_share) {
+    bound = ValueBound::of_share(run.bound);
+  } else if (!run.bound_is_known && !run.has_rate()) {
     const FieldScan& scan =
         times.measure("scan", [&]() -> const FieldScan& { return frame.scan(); });
-    bound *= scan.max - scan.min;
+    bound.bound *= scan.max - scan.min;
   }
   compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
   return made;
@@ -204,16 +207,17 @@ std::vector<std::byte> scaled_field(const std::string& path, const Dims& dims, D
 
 }  // namespace cuszi
 
-/// gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [scaled] [fast] [bitcomp] [rate:BITS];
-/// FIELD is a file, PREDICTOR may be "auto", as preset `ratio`. abs: the absolute bound is known in
-/// advance; scaled: FIELD is of f32; fast: effort; rate: zfp without bound.
+/// gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [pwrel] [scaled] [fast] [bitcomp]
+/// [rate:BITS]; FIELD is a file, PREDICTOR may be "auto", as preset `ratio`. abs: the absolute
+/// bound is known in advance; pwrel: it is a share of each value; scaled: FIELD is of f32; fast:
+/// effort; rate: zfp without bound.
 int main(int argc, char** argv) {
   using namespace cuszi;
   try {
     if (argc < 6) {
       throw UsageError(
-          "gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [scaled] [fast] [bitcomp] "
-          "[rate:BITS]");
+          "gpu_bench FIELD DIMS TYPE PREDICTOR BOUND [compare] [abs] [pwrel] [scaled] [fast] "
+          "[bitcomp] [rate:BITS]");
     }
     Run run;
     run.field = argv[1];
@@ -227,6 +231,7 @@ int main(int argc, char** argv) {
       const std::string extra = argv[i];
       run.compare |= extra == "compare";
       run.bound_is_known |= extra == "abs";
+      run.bound_is_share |= extra == "pwrel";
       is_scaled |= extra == "scaled";
       if (extra == "fast") run.effort = Effort::fast;
       if (extra == "bitcomp") run.lossless = Lossless::bitcomp;
