@@ -26,7 +26,7 @@ FOLDERS = {
     "core": "base field transform lorenzo interp tiles zfp multilevel coders signs tuning cells lossless archive backend "
             "choices pipeline",
     "cpu_ref": "base field transform lorenzo interp tiles zfp multilevel coders tuning cells session",
-    "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders tuning cells lossless session",
+    "gpu": "runtime field transform lorenzo interp tiles zfp multilevel coders signs tuning cells lossless session",
     "codec": "io field settings frames archive quality files",
     "app": "cli report output commands",
 }

@@ -13,6 +13,7 @@
 #include "core/field/frame_shape.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/mask.hpp"
+#include "core/field/selection.hpp"
 #include "core/lossless/predicted.hpp"
 #include "core/transform/transform.hpp"
 
@@ -76,6 +77,12 @@ class DecodeSession : public Interface {
   /// Replaces sections packed by EncodeSession::pack(), valid as long as the session. Throws
   /// ArchiveError for damage, DeviceError without a second lossless pass.
   virtual void unpack(Sections& sections) = 0;
+
+  /// The signs of some points of a frame, from a section of EncodeSession::encode_signs(): bit i %
+  /// 64 of word i / 64 is point i of these. In the backend's memory, valid as long as the session.
+  /// May be complete, and damage found, only with the restored values. Throws ArchiveError.
+  virtual std::span<const std::uint64_t> decode_signs(Bytes section, const Dims& dims,
+                                                      const Selection& points) = 0;
 
   /// Arguments must outlive the decoder.
   virtual std::unique_ptr<PassDecoder> passes(const FrameTarget& target,

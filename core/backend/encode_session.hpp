@@ -163,8 +163,9 @@ class EncodeSession : public Interface {
   /// Bit i % 64 of word i / 64: point i counts as missing, with its value in mask(). The scanned
   /// range remains.
   virtual void keep_points(std::span<const std::uint64_t> points) = 0;
-  /// Signs of transformed points, in host memory.
-  virtual PointBits signs() = 0;
+  /// Codes the signs of transformed points, as core/signs/signs.hpp says: one section, valid as
+  /// long as the session.
+  virtual Bytes encode_signs() = 0;
 
   /// The session must outlive them. Throws DeviceError if unsupported.
   virtual std::unique_ptr<TrialSession> trials(const TrialPart& part) = 0;

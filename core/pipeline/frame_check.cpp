@@ -10,6 +10,7 @@
 #include "core/coders/huffman.hpp"
 #include "core/field/sparse_list.hpp"
 #include "core/lossless/predicted.hpp"
+#include "core/signs/signs.hpp"
 
 namespace cuszi {
 
@@ -38,6 +39,7 @@ ByteCount head_bytes(const Section& section, ByteCount most_of_codes) {
   switch (section.id) {
     case SectionId::outliers:
     case SectionId::patches: return SparseList::max_head_bytes;
+    case SectionId::signs: return SignHead::most_bytes;
     case SectionId::codebook: return section.unpacked ? 0 : section.bytes.size();
     case SectionId::codes: return section.unpacked ? 0 : most_of_codes;
     default: return 0;
@@ -103,6 +105,10 @@ void check_list(SectionId id, const Sections& sections, const Sections& heads,
   if (size != 0) SparseList::layout(heads.find(id), size, points);
 }
 
+void read_signs(const FrameShape& shape, Bytes section, Bytes begin) {
+  if (!section.empty()) SignSection::read(section, begin, SignGrid::of(shape.dims));
+}
+
 void read_codebook(const FrameHeader& header, Bytes codebook) {
   const auto* const cells = std::get_if<CellsParams>(&*header.predictor);
   if (cells != nullptr) CellsHead::read(codebook, cells->rank);
@@ -121,6 +127,7 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
         },
         *header.coder);
   }
+  read_signs(shape, passes[0].find(SectionId::signs), heads.of(0).find(SectionId::signs));
   read_codebook(header, heads.of(0).find(SectionId::codebook));
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     check_list(SectionId::outliers, passes[pass], heads.of(pass), shapes[pass].points);

@@ -80,7 +80,7 @@ void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHe
   }
 }
 
-std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape& shape,
+std::optional<TransformTarget> read_transform(DecodeSession& session, const FrameShape& shape,
                                               const FrameHeader& header, const Selection& restored,
                                               const Sections& sections, StepTimes& times) {
   if (!header.transform) return std::nullopt;
@@ -90,12 +90,7 @@ std::optional<TransformTarget> read_transform(Backend& backend, const FrameShape
   const bool are_alike = header.min >= 0 || header.max <= 0;
   if (are_alike || has_signs(header.transform->params)) return target;
   return times.measure("signs", [&] {
-    PointBits signs = decode_bits(to_host(backend, sections.at(SectionId::signs)), shape.points(),
-                                  host_work_of(backend));
-    if (!restored.all()) {
-      signs = coded_form(pick(restored, all_words(signs, shape.dims)), restored.dims());
-    }
-    target.negative = std::move(signs);
+    target.negative = session.decode_signs(sections.at(SectionId::signs), shape.dims, restored);
     return target;
   });
 }
@@ -176,7 +171,7 @@ void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& 
   const FrameMask mask =
       read_mask(backend, shape.work(), header, preview.restored, passes.front(), times);
   const auto transform =
-      read_transform(backend, shape, header, preview.restored, passes.front(), times);
+      read_transform(session, shape, header, preview.restored, passes.front(), times);
   FrameTarget target = target_of(shape, header, preview, mask, out);
   if (transform) {
     target.min = header.transform->min;

@@ -88,13 +88,12 @@ void add_mask(const EncodedMask& mask, Sections& out) {
 }
 
 /// Empty if all signs are equal, or the transform or predictor stores them.
-std::vector<std::byte> code_signs(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
+Bytes code_signs(const LoadedFrame& frame, StepTimes& times) {
   if (!frame.transform || has_signs(frame.transform->transform.params)) return {};
   if (is_by_tiles(frame.transform->transform.params, frame.draft)) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
-  return times.measure("signs",
-                       [&] { return encode_bits(frame.session->signs(), host_work_of(backend)); });
+  return times.measure("signs", [&] { return frame.session->encode_signs(); });
 }
 
 /// Empty without local bounds.
@@ -106,7 +105,7 @@ std::vector<std::byte> code_bounds(const LoadedFrame& frame, StepTimes& times) {
 /// Sections before the first pass.
 struct PointSections {
   EncodedMask mask;
-  std::vector<std::byte> signs;
+  Bytes signs;
   std::vector<std::byte> bounds;
 
   ByteCount size() const {
@@ -308,7 +307,7 @@ std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, Loade
                                       const Allocate& allocate, StepTimes& times) {
   EncodeSession& session = *frame.session;
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
-  const PointSections points{code_mask(backend, frame, times), code_signs(backend, frame, times),
+  const PointSections points{code_mask(backend, frame, times), code_signs(frame, times),
                              code_bounds(frame, times)};
   const std::vector<CodedPass> coded =
       has_own_coder(id_of(coding.predictor))

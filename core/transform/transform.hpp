@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -10,7 +10,6 @@
 #include "core/base/dtype.hpp"
 #include "core/base/hd.hpp"
 #include "core/field/bound.hpp"
-#include "core/field/point_bits.hpp"
 #include "core/field/quantizer.hpp"
 #include "core/field/sample.hpp"
 #include "core/transform/log2.hpp"
@@ -295,10 +294,12 @@ struct TransformTarget {
   const FrameTransform& transform;
   double min;  ///< of the values
   double max;
-  bool is_by_tiles = false;                ///< the decoder restores values itself
-  std::optional<PointBits> negative = {};  ///< unset if all signs are equal, or by tiles
+  bool is_by_tiles = false;  ///< the decoder restores values itself
+  /// Bit i % 64 of word i / 64: point i is negative. In the backend's memory; empty if all signs
+  /// are equal, or by tiles.
+  std::span<const std::uint64_t> negative = {};
 
-  bool all_negative() const { return !negative && min < 0; }
+  bool all_negative() const { return negative.empty() && min < 0; }
 };
 
 /// For tile decoders, where y is not clamped to its range. `is_normal` selects the fast path: the

@@ -4,6 +4,7 @@
 #include "core/base/growing_memory.hpp"
 #include "core/field/stored_type.hpp"
 #include "core/multilevel/context.hpp"
+#include "core/signs/signs.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/coders/coder.hpp"
@@ -52,7 +53,7 @@ class Restoration {
     const DType stored = target_.shape.dtype;
     if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
       with_type_of(work_of(stored), [&](auto zero) {
-        restore_values(*target_.transform, target_.shape.dims, as_values<decltype(zero)>(work_));
+        restore_values(*target_.transform, as_values<decltype(zero)>(work_));
       });
     }
     if (mask_.any()) put_missing(size_of(work_of(stored)));
@@ -187,6 +188,13 @@ class CpuDecodeSession final : public DecodeSession {
 
   void unpack(Sections& /*sections*/) override { refuse_bitcomp("an archive packed with Bitcomp"); }
 
+  std::span<const std::uint64_t> decode_signs(Bytes section, const Dims& dims,
+                                              const Selection& points) override {
+    signs_ = cuszi::decode_signs(section, dims, in_threads);
+    if (!points.all()) signs_ = pick(points, signs_);
+    return signs_;
+  }
+
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
     return with_type_of(
@@ -235,6 +243,7 @@ class CpuDecodeSession final : public DecodeSession {
  private:
   Workspace& workspace_;
   Bytes payload_;
+  std::vector<std::uint64_t> signs_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "core/base/growing_memory.hpp"
 #include "core/base/radix_sort.hpp"
 #include "core/multilevel/context.hpp"
+#include "core/signs/signs.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cells.hpp"
@@ -316,7 +317,10 @@ class CpuEncodeSession final : public EncodeSession {
     learn(found, rules_);
   }
 
-  PointBits signs() override { return coded_form(signs_, shape_.dims); }
+  Bytes encode_signs() override {
+    coded_signs_ = cuszi::encode_signs(signs_, shape_.dims, in_threads);
+    return coded_signs_;
+  }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(part, input());
@@ -404,6 +408,7 @@ class CpuEncodeSession final : public EncodeSession {
   std::span<const T> values_;  ///< original or transformed
   std::vector<T> transformed_;
   std::vector<std::uint64_t> signs_;
+  std::vector<std::byte> coded_signs_;
   bool has_logs_ = false;
   ValueRules rules_;
   PredictorParams draft_;

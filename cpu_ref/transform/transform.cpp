@@ -47,9 +47,8 @@ std::vector<std::uint64_t> transform_values(const TransformChoice& choice, const
 }
 
 template <class T>
-void restore_values(const TransformTarget& target, const Dims& dims, std::span<T> values) {
-  const auto negative =
-      target.negative ? all_words(*target.negative, dims) : std::vector<std::uint64_t>{};
+void restore_values(const TransformTarget& target, std::span<T> values) {
+  const std::span<const std::uint64_t> negative = target.negative;
   const std::uint64_t alike = target.all_negative() ? ~std::uint64_t{0} : 0;
   std::visit(
       [&]<class Params>(const Params& params) {
@@ -71,7 +70,7 @@ template std::vector<std::uint64_t> transform_values(const TransformChoice&, con
 template std::vector<std::uint64_t> transform_values(const TransformChoice&, const ValueBound&,
                                                      const FillValues&, const RestoreRules<double>&,
                                                      std::span<const double>, std::span<double>);
-template void restore_values(const TransformTarget&, const Dims&, std::span<float>);
-template void restore_values(const TransformTarget&, const Dims&, std::span<double>);
+template void restore_values(const TransformTarget&, std::span<float>);
+template void restore_values(const TransformTarget&, std::span<double>);
 
 }  // namespace cuszi::cpu

@@ -14,8 +14,8 @@ std::vector<std::uint64_t> transform_values(const TransformChoice& choice, const
                                             const FillValues& fills, const RestoreRules<T>& rules,
                                             std::span<const T> values, std::span<T> out);
 
-/// In place. Throws ArchiveError.
+/// In place.
 template <class T>
-void restore_values(const TransformTarget& target, const Dims& dims, std::span<T> values);
+void restore_values(const TransformTarget& target, std::span<T> values);
 
 }  // namespace cuszi::cpu

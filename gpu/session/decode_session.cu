@@ -1,3 +1,4 @@
+#include "core/signs/signs.hpp"
 #include "gpu/cells/cells.cuh"
 #include "gpu/coders/coder.cuh"
 #include "gpu/coders/nvcomp.hpp"
@@ -8,6 +9,7 @@
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/sessions.hpp"
+#include "gpu/signs/signs.cuh"
 #include "gpu/tiles/tile_words.cuh"
 #include "gpu/tiles/tiles.cuh"
 #include "gpu/transform/restoration.cuh"
@@ -111,6 +113,19 @@ class GpuDecodeSession final : public DecodeSession {
 
   void unpack(Sections& sections) override { bitcomp_unpack(gpu_, sections); }
 
+  std::span<const std::uint64_t> decode_signs(Bytes section, const Dims& dims,
+                                              const Selection& points) override {
+    const Bytes begin = section.first(std::min<ByteCount>(section.size(), SignHead::most_bytes));
+    const std::uint64_t words = ceil_div(dims.count(), 64);
+    const std::uint64_t* const signs = gpu::decode_signs(gpu_, section, copy_on_host(begin), dims);
+    if (points.all()) return {signs, words};
+    std::vector<std::uint64_t> picked(words);
+    start_copy(gpu_, picked.data(), signs, words);
+    gpu_.sync();
+    picked = pick(points, picked);
+    return {upload(gpu_, picked.data(), picked.size()), picked.size()};
+  }
+
   std::unique_ptr<PassDecoder> passes(const FrameTarget& target, const PredictorParams& predictor,
                                       const CoderParams& coder) override {
     return with_type_of(
@@ -174,6 +189,15 @@ class GpuDecodeSession final : public DecodeSession {
     const ByteCount first = is_inside ? static_cast<ByteCount>(part.data() - payload_.data()) : 0;
     if (!is_inside || first + part.size() > begin_.size()) return {};
     return begin_.subspan(first, part.size());
+  }
+
+  /// A part of the payload; waits if it has not been copied.
+  Bytes copy_on_host(Bytes part) {
+    const Bytes known = on_host(part);
+    if (!known.empty()) return known;
+    const std::byte* const copy = download(gpu_, part.data(), part.size());
+    gpu_.sync();
+    return {copy, part.size()};
   }
 
   DeviceContext& gpu_;

@@ -20,6 +20,7 @@
 #include "gpu/runtime/launch.cuh"
 #include "gpu/session/scan.cuh"
 #include "gpu/session/sessions.hpp"
+#include "gpu/signs/signs.cuh"
 #include "gpu/tiles/tile_words.cuh"
 #include "gpu/tiles/tiles.cuh"
 #include "gpu/transform/restoration.cuh"
@@ -281,7 +282,7 @@ class GpuEncodeSession final : public EncodeSession {
     learn(found, rules_);
   }
 
-  PointBits signs() override { return gpu::coded_form(gpu_, negative_, shape_.dims); }
+  Bytes encode_signs() override { return gpu::encode_signs(gpu_, negative_, shape_.dims); }
 
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return make_trial_session(gpu_, part, input(), present_values(), frame_fits());

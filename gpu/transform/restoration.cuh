@@ -18,7 +18,8 @@ void transform_values(DeviceContext& gpu, const TransformChoice& choice, const V
 
 /// cpu::restore_values() on the device.
 template <class T>
-void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dims& dims, T* values);
+void restore_values(DeviceContext& gpu, const TransformTarget& target, std::uint64_t points,
+                    T* values);
 
 /// Throws ArchiveError for flaws.
 inline void refuse_flaws(std::uint32_t flaws) {
@@ -100,7 +101,7 @@ class Restoration {
   /// Inverts the transform, restores missing values, synchronises. Throws ArchiveError for flaws.
   void finish() {
     if (target_.transform != nullptr && !target_.transform->is_by_tiles) {
-      restore_values(gpu_, *target_.transform, target_.shape.dims, values_);
+      restore_values(gpu_, *target_.transform, points(), values_);
     }
     if (missing_.words != nullptr) {
       for_each_bit(gpu_, missing_,

@@ -81,14 +81,9 @@ void transform_values(DeviceContext& gpu, const TransformChoice& choice, const V
 }
 
 template <class T>
-void restore_values(DeviceContext& gpu, const TransformTarget& target, const Dims& dims,
+void restore_values(DeviceContext& gpu, const TransformTarget& target, std::uint64_t points,
                     T* values) {
-  const std::uint64_t points = dims.count();
-  std::uint64_t* negative = nullptr;
-  if (target.negative) {
-    negative = gpu.take_zeroed<std::uint64_t>(ceil_div(points, 64));
-    expand_bits(gpu, *target.negative, dims, negative);
-  }
+  const std::uint64_t* const negative = target.negative.empty() ? nullptr : target.negative.data();
   std::visit(
       [&]<class Params>(const Params& params) {
         const PointRestorer<T, Params> restorer(params, target);
@@ -104,7 +99,7 @@ template void transform_values(DeviceContext&, const TransformChoice&, const Val
 template void transform_values(DeviceContext&, const TransformChoice&, const ValueBound&,
                                const FillValues&, const RestoreRules<double>&, const double*,
                                std::uint64_t, double*, std::uint64_t*);
-template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, float*);
-template void restore_values(DeviceContext&, const TransformTarget&, const Dims&, double*);
+template void restore_values(DeviceContext&, const TransformTarget&, std::uint64_t, float*);
+template void restore_values(DeviceContext&, const TransformTarget&, std::uint64_t, double*);
 
 }  // namespace cuszi::gpu

@@ -2,7 +2,10 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
+#include "core/signs/signs.hpp"
+#include "test_data/random.hpp"
 #include "tests/slow_decoder/slow_archive.hpp"
+#include "tests/slow_decoder/slow_frame.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/hostile_archive.hpp"
@@ -34,6 +37,23 @@ TEST_CASE("archives of released versions restore to the same values") {
       INFO(folder << ", " << a.name << ": " << a.options);
       check_archive(a);
     }
+  }
+}
+
+TEST_CASE("signs of frames that are too large for the corpus are what the format says") {
+  for (const Dims& dims : {Dims{70'000, 9}, Dims{1100, 60, 61}}) {
+    INFO(dims.to_string());
+    Random random(1);
+    std::vector<std::uint64_t> words(ceil_div(dims.count(), 64));
+    bool sign = false;
+    for (std::uint64_t i = 0; i < dims.count(); ++i) {
+      sign ^= random.one_in(30);
+      words[i / 64] |= std::uint64_t{sign} << (i % 64);
+    }
+    const std::vector<bool> signs = slow::decode_signs(encode_signs(words, dims, one_by_one), dims);
+    REQUIRE(signs.size() == dims.count());
+    for (std::uint64_t i = 0; i < dims.count(); ++i)
+      if (signs[i] != ((words[i / 64] >> (i % 64) & 1) != 0)) FAIL("point " << i);
   }
 }
 

@@ -98,6 +98,13 @@ void add_two_bounds(Cases& cases) {
   }
 }
 
+/// Signs that go on along rows, slices and narrow rows, and those of several lanes.
+void add_signs(Cases& cases) {
+  for (const Dims& dims : {Dims{24, 41}, Dims{60, 4, 4}, Dims{300, 3}, Dims{30, 50, 60}})
+    cases.push_back(
+        {FieldKind::smooth, dims, DType::f32, "error-bound=0.5 mode=pwrel preset=balanced"});
+}
+
 /// Regions with bounds of their own, one without loss.
 void add_regions(Cases& cases) {
   for (const char* preset : {"ratio", "balanced"}) {
@@ -354,6 +361,7 @@ std::vector<CorpusArchive> make_corpus() {
   add_group("zfp", add_zfp, corpus);
   add_group("frame", add_frames, corpus);
   add_group("two", add_two_bounds, corpus);
+  add_group("signs", add_signs, corpus);
   add_group("type", add_types, corpus);
   add_samples(corpus);
   add_packed(corpus);

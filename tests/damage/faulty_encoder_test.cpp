@@ -61,7 +61,7 @@ class FaultySession final : public EncodeSession {
     sound_->transform(choice, bound);
   }
   void keep_points(std::span<const std::uint64_t> points) override { sound_->keep_points(points); }
-  PointBits signs() override { return sound_->signs(); }
+  Bytes encode_signs() override { return sound_->encode_signs(); }
   std::unique_ptr<TrialSession> trials(const TrialPart& part) override {
     return sound_->trials(part);
   }

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import amended, ans, cells, huffman, interp, lorenzo, multilevel, predicted, tiles, zfp
+from . import amended, ans, cells, huffman, interp, lorenzo, multilevel, predicted, signs, tiles, zfp
 from .numbers import Reader, hash_of
 from .parts import LOG, bits_of_points, extents_of, mask_values, unpacked, untransformed
 
@@ -218,7 +218,8 @@ def _restored(frame):
     else:
         values = frame.module.restored(frame)
     if frame.transform and not (frame.transform.id == LOG and frame.module is tiles):
-        values = untransformed(frame, values)
+        negative = signs.read(first["signs"], frame.dims) if "signs" in first else None
+        values = untransformed(frame, values, negative)
     if frame.masked:
         values[frame.mask] = mask_values(first["mask values"], frame.masked, dtype)
     return values

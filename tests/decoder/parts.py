@@ -50,7 +50,7 @@ def _pieces(data, size):
 
 
 def bits_of_points(data, dims):
-    """Mask bits (3.1), and signs."""
+    """Mask bits (3.1)."""
     points = math.prod(dims)
     reader = Reader(data)
     form = reader.u8()
@@ -181,16 +181,16 @@ def float_magnitude(frame, y):
     return np.float32(min(float(a) * power, float(largest)))
 
 
-def untransformed(frame, coded):
-    """Values, of what the predictor has restored (3.5)."""
+def untransformed(frame, coded, negative):
+    """Values, of what the predictor has restored (3.5); `negative` is None if there are no signs of points."""
     dtype, transform = frame.dtype, frame.transform
     terms = 4 if dtype == np.float32 else 7
     largest = float(np.finfo(dtype).max)
-    negative = np.full(len(coded), frame.min < 0)
     if transform.id == _SYMLOG:
         negative = np.array([clamp(float(y), transform.min, transform.max) < 0 for y in coded], bool)
-    elif frame.min < 0 < frame.max:
-        negative = bits_of_points(frame.passes[0]["signs"], frame.dims)
+    elif negative is None:
+        assert not frame.min < 0 < frame.max
+        negative = np.full(len(coded), frame.min < 0)
     values = np.empty(len(coded), dtype)
     for i, y in enumerate(coded):
         if transform.id == LOG:

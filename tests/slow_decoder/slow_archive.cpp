@@ -89,15 +89,13 @@ void undo_transform(SlowFrame<T>& frame, double min, double max) {
   const FrameTransform& transform = *frame.header.transform;
   const bool is_symlog = std::holds_alternative<SymlogTransform>(transform.params);
   const Bytes signs = frame.passes.front().find(SectionId::signs);
-  const std::vector<std::uint64_t> words =
-      min < 0 && max > 0 && !is_symlog
-          ? all_words(decode_bits(signs, frame.values.size(), one_by_one), frame.dims)
-          : std::vector<std::uint64_t>{};
+  const bool differ = min < 0 && max > 0 && !is_symlog;
+  const std::vector<bool> of_points =
+      differ ? decode_signs(signs, frame.dims) : std::vector<bool>{};
   constexpr auto largest = static_cast<double>(std::numeric_limits<T>::max());
   for (std::uint64_t i = 0; i < frame.values.size(); ++i) {
     const double y = std::clamp(static_cast<double>(frame.values[i]), transform.min, transform.max);
-    const bool alike = is_symlog ? y < 0 : min < 0;
-    const bool negative = words.empty() ? alike : (words[i / 64] >> (i % 64) & 1) != 0;
+    const bool negative = differ ? of_points[i] : is_symlog ? y < 0 : min < 0;
     const T magnitude = static_cast<T>(std::min(magnitude_from<T>(transform.params, y), largest));
     frame.values[i] =
         std::clamp(negative ? -magnitude : magnitude, static_cast<T>(min), static_cast<T>(max));

@@ -69,6 +69,9 @@ void restore(const ZfpCoding& params, SlowFrame<T>& frame);
 template <class T>
 void restore(const CellsParams& params, SlowFrame<T>& frame);
 
+/// Section 3.7: whether points are negative.
+std::vector<bool> decode_signs(Bytes section, const Dims& dims);
+
 /// Restores all values of a predicted frame.
 template <class T>
 void restore_predicted(SlowFrame<T>& frame);

@@ -85,7 +85,7 @@ class ScriptedSession final : public EncodeSession {
   DistinctValues distinct_values() override { return {}; }
   void transform(const TransformChoice& /*choice*/, const ValueBound& /*bound*/) override {}
   void keep_points(std::span<const std::uint64_t> /*points*/) override {}
-  PointBits signs() override { return {}; }
+  Bytes encode_signs() override { return {}; }
   std::unique_ptr<TrialSession> trials(const TrialPart& /*part*/) override { return nullptr; }
   std::vector<CodedPass> encode_values(const FrameCoding& /*coding*/) override { return {}; }
   void pack(Sections& /*sections*/) override {}
