@@ -20,9 +20,7 @@ struct Vectors {
 /// Supported by any processor.
 using PortableVectors = Vectors<4, false>;
 
-// The thread sanitizer needs no second and third copy, which take long to compile.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 
 /// AVX2 with FMA.
 inline bool has_avx2() {

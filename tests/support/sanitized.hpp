@@ -6,7 +6,7 @@ namespace cuszi::test {
 
 /// Whether sanitizers watch, which takes ten times as long: tests then try less of what is the same
 /// again.
-#if defined(CUSZI_SANITIZED) || defined(__SANITIZE_THREAD__)
+#if defined(CUSZI_SANITIZED)
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
