@@ -119,7 +119,7 @@ cat <<NEXT
 
 Built in $out. What a person does now:
 
-  .ci/run --tidy && ctest --preset default           # on a machine with a GPU: gpu_tests "[gpu]"
+  CUSZI_ALL_CASES=1 CUSZI_PARTIAL_WRITES=300 .ci/run --tidy && ctest --preset default           # on a machine with a GPU: gpu_tests "[gpu]"
   git tag -s v$version -m "cuszi $version"
   git push origin v$version
   python3 -m twine upload $out/cuszi-$version.tar.gz $out/cuszi-$version-*.whl

@@ -172,7 +172,7 @@ check_asan() {
 # Tests of plots, with their packages.
 test_drawings() {
     local python tool
-    python=$(scripts/python_env.sh scripts/requirements/plots.txt build/plots-venv) || return
+    python=$(scripts/python_env.sh tests/python/requirements.txt build/python-env) || return
     python=$(realpath -s "$python") tool=$(realpath "build/$preset/app/cuszi")
     (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch test_compare_peers)
 }
