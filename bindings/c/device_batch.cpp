@@ -36,6 +36,8 @@ Asked read_asked(const cuszi_options* options, bool compresses) {
   return asked;
 }
 
+constexpr std::size_t tracks_together = 4;
+
 /// Joined members, on the first one's device.
 class Gathering {
  public:
@@ -76,7 +78,6 @@ class Gathering {
   void run(cuszi_context& context, std::size_t parts, const Work& work) const {
     const DeviceScope scope(device_);
     for (void* const stream : streams_) wait_for_stream(stream);
-    constexpr std::size_t tracks_together = 4;
     const std::size_t tracks = std::min(parts, tracks_together);
     const std::vector<cuszi_context*> workers = context.workers(tracks, std::nullopt);
     const ThreadsScope threads(threads_);
@@ -120,8 +121,11 @@ struct Joined {
   std::vector<std::size_t> numbers;
 
   std::vector<std::span<Joint>> parts() {
-    constexpr ByteCount enough_bytes = ByteCount{256} << 20;  // amortises the waits
+    constexpr ByteCount most_bytes = ByteCount{256} << 20;  // amortises the waits
     constexpr std::size_t most_members = 1024;
+    // The first parts grow, so that tracks that start together do not all wait for the device, then
+    // for the host.
+    ByteCount enough_bytes = most_bytes / tracks_together;
     std::vector<std::span<Joint>> parts;
     std::size_t first = 0;
     ByteCount bytes = 0;
@@ -132,6 +136,7 @@ struct Joined {
       parts.push_back(std::span(members).subspan(first, count));
       first = end;
       bytes = 0;
+      enough_bytes = std::min(enough_bytes + most_bytes / tracks_together, most_bytes);
     }
     return parts;
   }
