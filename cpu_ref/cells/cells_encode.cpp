@@ -2,6 +2,7 @@
 #include <bit>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
@@ -287,7 +288,6 @@ class CellsEncoder {
   /// Brings the codes of the tile into blocks and finds their classes.
   void store_blocks() {
     const auto& order = CodeOrder<Shape>::get();
-    const bool is_counted = cuszi::is_counted(tile_.number, task_.blocks.tiles);
     for (std::size_t block = 0; block < tile_blocks; ++block) {
       std::int16_t* const out =
           task_.blocks.codes + (tile_.number * tile_blocks + block) * cell_block_codes;
@@ -303,7 +303,7 @@ class CellsEncoder {
       task_.blocks.classes[tile_.number * tile_blocks + block] = number;
       if (number == 0) continue;
       std::copy_n(codes, cell_block_codes, out);
-      if (is_counted) counts_.add_block(number, codes, coded);
+      counts_.add_block(number, codes, coded);
     }
   }
 
@@ -318,28 +318,19 @@ class CellsEncoder {
 };
 
 /// What a frame's tables and lanes are, given how often symbols come.
-CellsHead head_of(const CellsWeights& weights, const CellCounts& counts, std::uint64_t tiles) {
+CellsHead head_of(const CellsWeights& weights, const CellCounts& counts) {
   CellsHead head{};
   head.weights = weights;
-  std::uint64_t codes = 0;
-  std::uint64_t raw_bits = 0;
   Cost cost = 0;
+  std::uint64_t codes = 0;
   for (int i = 0; i < class_count; ++i) {
-    const std::uint16_t* const defaults = default_tables().codes[i].frequencies;
-    const auto& counted = counts.codes[i];
-    const bool has_any = std::any_of(std::begin(counted), std::end(counted),
-                                     [](std::uint64_t count) { return count != 0; });
-    std::uint64_t tokens[token_places];
-    for (std::uint32_t token = 0; token < token_places; ++token) {
-      tokens[token] = estimated_count(counted[token], has_any, tiles, defaults[token]);
-      codes += tokens[token];
-      if (token >= small_tokens) raw_bits += tokens[token] * raw_bits_of_code_token(token);
-    }
-    cost += choose_table(tokens, defaults, true, head.tables.codes[i]);
+    codes = std::accumulate(std::begin(counts.codes[i]), std::end(counts.codes[i]), codes);
+    cost += choose_table(counts.codes[i], default_tables().codes[i].frequencies, true,
+                         head.tables.codes[i]);
     choose_table(counts.classes[i], default_tables().classes[i].frequencies, false,
                  head.tables.classes[i]);
   }
-  head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + raw_bits);
+  head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + counts.raw_bits);
   return head;
 }
 
@@ -370,7 +361,7 @@ std::vector<OwnCoded> code_cells(const CellsParams& params, double bound,
           append_entries(patches[static_cast<std::size_t>(pass)], encoder->patches(pass));
       });
   counts.add_contexts(task.blocks);
-  const CellsHead head = head_of(task.weights, counts, tiles);
+  const CellsHead head = head_of(task.weights, counts);
 
   std::vector<OwnCoded> passes(Shape::passes);
   passes[0].sections.push_back({SectionId::codebook, head.write(Shape::rank)});

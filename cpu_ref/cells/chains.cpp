@@ -426,7 +426,11 @@ void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t 
     for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][small_token_of(block[i])];
     return;
   }
-  for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][token_of_code(block[i]).token];
+  for (int i = 0; i < cell_block_codes; ++i) {
+    const CellToken token = token_of_code(block[i]);
+    ++parts[number][i % 4][token.token];
+    raw_bits += token.raw_bits;
+  }
 }
 
 void CellCounts::add_contexts(const CellBlocks& blocks) {
@@ -445,6 +449,7 @@ void CellCounts::add(const CellCounts& others) {
       codes[i][k] += others.codes[i][k];
       for (const auto& part : others.parts[i]) codes[i][k] += part[k];
     }
+  raw_bits += others.raw_bits;
 }
 
 std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head) {

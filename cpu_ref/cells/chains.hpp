@@ -49,6 +49,7 @@ std::unique_ptr<CodedPoints> coded_points(const CellGrid& grid) {
 struct CellCounts {
   std::uint64_t codes[class_count][token_places] = {};    ///< tokens, by class
   std::uint64_t classes[class_count][token_places] = {};  ///< by context
+  std::uint64_t raw_bits = 0;
   /// What add_block() counts and add() adds to `codes`: successive codes are counted apart, so that
   /// none waits for the one before.
   std::uint64_t parts[class_count][4][token_places] = {};

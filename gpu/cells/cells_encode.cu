@@ -142,8 +142,7 @@ class CellsEncoder {
     make_tasks(1);
     list_live_blocks(gpu_, rank_, chains.passes, chains.tiles, count_, chains.classes, live);
     count_symbols_of_cells(gpu_, tasks_, counts_);
-    choose_tables(gpu_, counts_, count_, chains.tiles, default_tables_, tables_done_, heads_,
-                  tables);
+    choose_tables(gpu_, counts_, count_, default_tables_, tables_done_, heads_, tables);
   }
 
   /// Each code takes at most so many words.

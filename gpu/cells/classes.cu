@@ -202,9 +202,9 @@ class MagnitudeCounts {
   std::uint32_t shifts_ = 0;
 };
 
-/// A thread a block that has codes and is counted, in turn. Tokens of two signs count as that of
-/// the positive code: tables do not tell them apart. Lanes count in tables of their own, so that
-/// few add to one place at once.
+/// A thread a block that has codes, in turn. Tokens of two signs count as that of the positive
+/// code: tables do not tell them apart. Lanes count in tables of their own, so that few add to one
+/// place at once.
 template <class Frames>
 __global__ void __launch_bounds__(CellsPolicy::count_threads)
     count_tokens(const __grid_constant__ Frames frames, SymbolCounts* counts) {
@@ -223,7 +223,6 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < end;
        i += gridDim.x * blockDim.x) {
     const std::uint32_t block = chains.live[i];
-    if (!is_counted(block / tile_blocks, chains.tiles)) continue;
     const std::uint32_t kind = chains.classes[block];
     const std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
     MagnitudeCounts found;

@@ -47,11 +47,11 @@ struct EncoderTables {
 EncoderTables take_encoder_tables(DeviceContext& gpu, unsigned frames);
 /// Core's default_tables(), on the device.
 const CellsTables* upload_default_tables(DeviceContext& gpu);
-/// Starts to choose the tables of frames of so many tiles, and how many blocks a lane codes. They
-/// go to `heads` too. `tables_done`, a number a frame, are 0 before.
+/// Starts to choose the tables of frames, and how many blocks a lane codes. They go to `heads` too.
+/// `tables_done`, a number a frame, are 0 before.
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
-                   std::uint32_t tiles, const CellsTables* defaults, unsigned* tables_done,
-                   CellsHead* heads, const EncoderTables& tables);
+                   const CellsTables* defaults, unsigned* tables_done, CellsHead* heads,
+                   const EncoderTables& tables);
 
 /// Classes in runs of a lane: words that a segment of them takes at most.
 inline constexpr std::uint64_t class_segment_words = 32 * most_run_classes;
@@ -74,7 +74,7 @@ struct ChainEncodeTask {
 
 using ChainEncodeTasks = FrameTasks<ChainEncodeTask>;
 
-/// Starts to count the classes of all blocks and the tokens of counted tiles, by frame.
+/// Starts to count the classes of all blocks and the tokens of those that have codes, by frame.
 /// `counts` are 0 before.
 void count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames,
                             SymbolCounts* counts);

@@ -10,18 +10,14 @@ namespace {
 constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
 
 /// How many blocks a lane codes: by a warp, a lane a class.
-__device__ void choose_lanes(const SymbolCounts& counts, const CellsTables& defaults,
-                             std::uint32_t tiles, const Cost* costs, CellsHead& head) {
+__device__ void choose_lanes(const SymbolCounts& counts, const Cost* costs, CellsHead& head) {
   const unsigned kind = threadIdx.x;  // a class
   std::uint64_t codes = 0;
   std::uint64_t raw_bits = 0;
   Cost cost = 0;
   if (kind > 0 && kind < class_count) {
-    bool has_any = false;
-    for (const std::uint32_t count : counts.tokens[kind]) has_any |= count != 0;
     for (unsigned token = 0; token < cell_tokens; ++token) {
-      const std::uint64_t count = estimated_count(counts.tokens[kind][token], has_any, tiles,
-                                                  defaults.codes[kind].frequencies[token]);
+      const std::uint64_t count = counts.tokens[kind][token];
       codes += count;
       if (token >= small_tokens) raw_bits += count * raw_bits_of_code_token(token);
     }
@@ -38,8 +34,8 @@ __device__ void choose_lanes(const SymbolCounts& counts, const CellsTables& defa
 /// A warp a table: of tokens, or of classes, whose table has fewer places. The last of a frame
 /// chooses how many blocks a lane codes.
 __global__ void __launch_bounds__(32)
-    choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, std::uint32_t tiles,
-                      CellsHead* head, EncoderTables shares, Cost* costs, unsigned* tables_done) {
+    choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
+                      EncoderTables shares, Cost* costs, unsigned* tables_done) {
   __shared__ std::uint64_t own[token_places];
   __shared__ SymbolTable table;
   __shared__ std::uint32_t first[token_places];
@@ -48,21 +44,13 @@ __global__ void __launch_bounds__(32)
   counts += blockIdx.y;
   head += blockIdx.y;
   costs += blockIdx.y * table_count;
-  const SymbolTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
-  if (is_of_codes) {
-    static_assert(token_places == 2 * 32);
-    const std::uint32_t counted[] = {counts->tokens[number][threadIdx.x],
-                                     counts->tokens[number][threadIdx.x + 32]};
-    const bool has_any = __any_sync(~0U, (counted[0] | counted[1]) != 0) != 0;
-    for (unsigned k = 0; k < 2; ++k) {
-      const unsigned i = threadIdx.x + 32 * k;
-      own[i] = estimated_count(counted[k], has_any, tiles, usual.frequencies[i]);
-    }
-  } else {
-    for (unsigned i = threadIdx.x; i < token_places; i += 32)
-      own[i] = i < class_places ? counts->classes[number][i] : 0;
+  for (unsigned i = threadIdx.x; i < token_places; i += 32) {
+    own[i] = is_of_codes        ? counts->tokens[number][i]
+             : i < class_places ? counts->classes[number][i]
+                                : 0;
   }
   __syncwarp();
+  const SymbolTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
   const Cost cost = choose_table_by_warp(own, usual.frequencies, is_of_codes, table);
   if (threadIdx.x == 0) {
     costs[blockIdx.x] = cost;
@@ -80,8 +68,7 @@ __global__ void __launch_bounds__(32)
                   : shares.classes + blockIdx.y * class_shares_of_frame + number * class_places;
   for (unsigned i = threadIdx.x; i < places; i += 32)
     out[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
-  if (is_last_block(tables_done + blockIdx.y, table_count))
-    choose_lanes(*counts, *defaults, tiles, costs, *head);
+  if (is_last_block(tables_done + blockIdx.y, table_count)) choose_lanes(*counts, costs, *head);
 }
 
 }  // namespace
@@ -96,11 +83,11 @@ const CellsTables* upload_default_tables(DeviceContext& gpu) {
 }
 
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
-                   std::uint32_t tiles, const CellsTables* defaults, unsigned* tables_done,
-                   CellsHead* heads, const EncoderTables& tables) {
+                   const CellsTables* defaults, unsigned* tables_done, CellsHead* heads,
+                   const EncoderTables& tables) {
   auto* const costs = gpu.take<Cost>(frames * table_count);
-  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(
-      counts, defaults, tiles, heads, tables, costs, tables_done);
+  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(counts, defaults, heads,
+                                                                        tables, costs, tables_done);
   check_launch("choose_each_table");
 }
 

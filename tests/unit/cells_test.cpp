@@ -334,28 +334,6 @@ TEST_CASE("points without a neighbour above take the splines that have one") {
   CHECK((two.of[0] == 0 && two.of[2] == 0.0625F / 0.5625F));
 }
 
-TEST_CASE("one tile in four of a large frame is counted, and every token has a frequency") {
-  const std::uint64_t tiles = fewest_sampled_tiles;
-  std::uint64_t counted = 0;
-  for (std::uint64_t tile = 0; tile < tiles; ++tile) counted += is_counted(tile, tiles) ? 1U : 0U;
-  CHECK(counted > tiles / counted_part * 9 / 10);
-  CHECK(counted < tiles / counted_part * 11 / 10);
-  CHECK(is_counted(1, tiles - 1));
-
-  const SymbolTable& defaults = default_tables().codes[10];
-  std::uint64_t counts[token_places];
-  for (std::uint32_t token = 0; token < token_places; ++token)
-    counts[token] = estimated_count(token < 3 ? 1000 : 0, true, tiles, defaults.frequencies[token]);
-  CHECK(counts[0] == 4001);
-  SymbolTable table{};
-  static_cast<void>(choose_table(counts, defaults.frequencies, true, table));
-  CHECK_FALSE(table.is_default);
-  for (std::uint32_t token = 0; token < token_places; ++token)
-    CHECK((table.frequencies[token] != 0) == (defaults.frequencies[token] != 0));
-  CHECK(estimated_count(0, false, tiles, defaults.frequencies[0]) == 0);
-  CHECK(estimated_count(7, true, tiles - 1, defaults.frequencies[0]) == 7);
-}
-
 TEST_CASE("weights of cells are those that a field was made with") {
   // Values of one class are a fixed mixture of its parts.
   std::vector<CellObservation> seen(2048);
