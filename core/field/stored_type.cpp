@@ -70,38 +70,67 @@ struct OrderedValues {
   static double between(std::int64_t number) { return (value(number) + value(number + 1)) / 2; }
 };
 
-/// Work values less than this from a value have roundings within `bound` of it.
+/// How far work values may be from a value for their roundings to be within a bound of it.
 template <class S>
-double reach_of(const ValueBound& bound, std::int64_t number) {
+class RoundingReach {
+ public:
+  explicit RoundingReach(const ValueBound& bound) : bound_(bound) {}
+
+  /// Quickest for numbers that follow each other.
+  double of(std::int64_t number) {
+    const double value = L::value(number);
+    above_ = furthest(number, 1, L::most() - number, above_);
+    below_ = furthest(number, -1, number - L::least(), below_);
+    double reach = std::numeric_limits<double>::infinity();
+    if (number + above_ < L::most()) reach = L::between(number + above_) - value;
+    if (number - below_ > L::least())
+      reach = std::min(reach, value - L::between(number - below_ - 1));
+    return reach;
+  }
+
+ private:
   using L = OrderedValues<S>;
-  const double value = L::value(number);
-  const auto furthest = [&](std::int64_t end) {
-    std::int64_t within = number;
-    for (std::int64_t beyond = end + (end < number ? -1 : 1); std::abs(beyond - within) > 1;) {
-      const std::int64_t middle = within + (beyond - within) / 2;
-      (bound.holds(value, L::value(middle)) ? within : beyond) = middle;
+
+  /// The last of `most` numbers in a direction that is within the bound, as a distance: by doubled
+  /// steps from a guess until it is between two, then by halves.
+  std::int64_t furthest(std::int64_t number, int direction, std::int64_t most,
+                        std::int64_t guess) const {
+    const double value = L::value(number);
+    std::int64_t within = 0;
+    std::int64_t beyond = most + 1;
+    bool has_within = false;
+    bool has_beyond = false;
+    std::int64_t tried = std::min(guess, most);
+    for (std::int64_t step = 1; beyond - within > 1; step *= 2) {
+      const bool holds = bound_.holds(value, L::value(number + direction * tried));
+      (holds ? has_within : has_beyond) = true;
+      (holds ? within : beyond) = tried;
+      if (has_within && has_beyond) {
+        tried = within + (beyond - within) / 2;
+      } else {
+        tried = holds ? std::min(within + step, beyond - 1) : std::max(beyond - step, within + 1);
+      }
     }
     return within;
-  };
-  double reach = std::numeric_limits<double>::infinity();
-  const std::int64_t high = furthest(L::most());
-  const std::int64_t low = furthest(L::least());
-  if (high < L::most()) reach = L::between(high) - value;
-  if (low > L::least()) reach = std::min(reach, value - L::between(low - 1));
-  return reach;
-}
+  }
+
+  const ValueBound& bound_;
+  std::int64_t above_ = 0;
+  std::int64_t below_ = 0;
+};
 
 /// The part of `bound` that work errors may have for the roundings of all values to keep it.
 template <class S>
 double part_of_bound(const ValueBound& bound, const DistinctValues& distinct) {
   using L = OrderedValues<S>;
   double part = bound.goes_with_values() ? 1 : 2;
+  RoundingReach<S> reach(bound);
   for (std::size_t bits = 0; bits >> (8 * sizeof(S)) == 0; ++bits) {
     if (!distinct.has(bits)) continue;
     const std::int64_t number = L::number(std::bit_cast<S>(static_cast<StoredBits<S>>(bits)));
     if (number < L::least() || number > L::most()) continue;
     const double error = bound.limit(bound.share * std::fabs(L::value(number)));
-    if (error > 0) part = std::min(part, reach_of<S>(bound, number) / error);
+    if (error > 0) part = std::min(part, reach.of(number) / error);
   }
   return part * rounding_margin;
 }
