@@ -95,7 +95,7 @@ TEST_CASE("the bounds of a frame are found where its first level holds nothing")
   CHECK(bounds->of_points({dims}).of(0) == 100);
 }
 
-TEST_CASE("a part with a small bound costs little beyond its own points") {
+TEST_CASE("a part with a small bound costs little beyond its own points", "[unsanitized]") {
   const auto backend = cpu::make_backend();
   const Dims dims{64, 64, 64};
   for (const PredictorId predictor : {PredictorId::multilevel, PredictorId::cells}) {

@@ -78,7 +78,7 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("few values that mean missing are suspected where the range counts") {
+TEST_CASE("few values that mean missing are suspected where the range counts", "[unsanitized]") {
   const auto f32 = field_of<float>(1, normal);
   const auto f64 = field_of<double>(1, normal);
   for (const std::uint64_t count : {1U, 3U, 20U, 200U, 100000U}) {
@@ -121,7 +121,7 @@ TEST_CASE("a value that pads is not suspected, others are") {
   CHECK(suspects(values, {}) == Words{"0"});
 }
 
-TEST_CASE("honest data are not suspected") {
+TEST_CASE("honest data are not suspected", "[unsanitized]") {
   for (std::uint64_t seed = 1; seed <= (sanitized ? 1 : 4); ++seed) {
     INFO("seed " << seed);
     const auto check = [&](const char* what, const auto& make) {

@@ -70,7 +70,8 @@ TEST_CASE("logarithms of floats err as little as is counted on, and never decrea
   }
 }
 
-TEST_CASE("powers of floats err as little as is counted on, and never decrease", "[transform]") {
+TEST_CASE("powers of floats err as little as is counted on, and never decrease",
+          "[transform][unsanitized]") {
   constexpr double most = 0x1.9fp-24;
   float before = 0;
   for (std::uint32_t i = 0; i <= 1U << 25; ++i) {  // all distances from whole numbers
@@ -257,7 +258,7 @@ TEST_CASE("a knee that has no inverse is refused", "[transform]") {
   }
 }
 
-TEST_CASE("a share is tested as in integers of any length", "[transform]") {
+TEST_CASE("a share is tested as in integers of any length", "[transform][unsanitized]") {
   std::mt19937_64 random(3);
   int within = 0;
   for (int i = 0; i < 100000; ++i) {

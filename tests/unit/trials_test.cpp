@@ -65,7 +65,8 @@ const MultilevelParams& multilevel_of(const ChosenMethod& chosen) {
 
 }  // namespace
 
-TEST_CASE("what was chosen for the first frame is chosen where it costs about as much") {
+TEST_CASE("what was chosen for the first frame is chosen where it costs about as much",
+          "[unsanitized]") {
   Chooser chooser(FieldKind::smooth);
   const FrameConfig config = by_context_coder();
   const ChosenMethod own = chooser.choose(config);
@@ -103,7 +104,7 @@ TEST_CASE("what was chosen for the first frame is chosen where it costs about as
   CHECK(is_own(chooser.choose(config, &first)));
 }
 
-TEST_CASE("the least effort does not look at the first frame") {
+TEST_CASE("the least effort does not look at the first frame", "[unsanitized]") {
   Chooser chooser(FieldKind::smooth);
   FrameConfig config = by_context_coder();
   config.predictor.multilevel.reach = 3;
@@ -113,7 +114,7 @@ TEST_CASE("the least effort does not look at the first frame") {
   CHECK(multilevel_of(chooser.choose(config, &first)) == multilevel_of(chooser.choose(config)));
 }
 
-TEST_CASE("the least effort tries what the usual one does where values are few") {
+TEST_CASE("the least effort tries what the usual one does where values are few", "[unsanitized]") {
   FrameConfig usual = by_context_coder();
   usual.predictor.automatic = true;
   FrameConfig least = usual;
@@ -124,7 +125,7 @@ TEST_CASE("the least effort tries what the usual one does where values are few")
   CHECK(std::holds_alternative<MultilevelParams>(many.choose(least).method.predictor));
 }
 
-TEST_CASE("after a first frame by Lorenzo trials are made again") {
+TEST_CASE("after a first frame by Lorenzo trials are made again", "[unsanitized]") {
   FrameConfig config = by_context_coder();
   config.predictor.automatic = true;
   Chooser chooser(FieldKind::smooth);
@@ -134,7 +135,7 @@ TEST_CASE("after a first frame by Lorenzo trials are made again") {
   CHECK(multilevel_of(chooser.choose(config, &first)) == multilevel_of(own));
 }
 
-TEST_CASE("frames that are alike are coded as the first of them") {
+TEST_CASE("frames that are alike are coded as the first of them", "[unsanitized]") {
   const Dims field{256, 40, 40};
   const auto values = make_field(FieldKind::smooth, field, DType::f32, 1);
   FrameTask task;
