@@ -153,7 +153,7 @@ class EncodeSession : public Interface {
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Includes missing points. Compares the low bits of `bits`.
   virtual std::uint64_t count_bits(std::uint64_t bits) = 0;
-  /// Of the stored values, for types of up to 16 bits.
+  /// The distinct stored values, of a type of up to 16 bits.
   virtual DistinctValues distinct_values() = 0;
 
   /// Replaces the values by transformed ones; errors within choice.bound keep to `bound`. Points

@@ -14,12 +14,14 @@ inline constexpr std::size_t sum_lanes = 32;
 
 using LaneSums = std::array<double, sum_lanes>;
 
-/// Adds the partial sums in one fixed tree: repeatedly the upper half to the lower half.
-CUSZI_HD inline double tree_sum(LaneSums lanes) {
-  for (std::size_t half = sum_lanes / 2; half != 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+/// Adds partial sums, a power of two of them, in one fixed tree: repeatedly the upper half to the
+/// lower half.
+template <class Sum, std::size_t count>
+CUSZI_HD inline Sum tree_sum(std::array<Sum, count> sums) {
+  for (std::size_t half = count / 2; half != 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
   }
-  return lanes[0];
+  return sums[0];
 }
 
 /// The normal equations of a least-squares fit; only the matrix's upper triangle is used.

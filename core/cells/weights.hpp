@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/base/least_squares.hpp"
 #include "core/cells/grid.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/quantiser.hpp"
@@ -51,7 +52,7 @@ struct CellsWeights {
 };
 
 inline constexpr std::uint64_t cell_fit_points = 1024;
-inline constexpr std::size_t cell_fit_lanes = 256;  ///< partial sums, added in one fixed tree
+inline constexpr std::size_t cell_fit_lanes = 256;  ///< partial sums
 inline constexpr std::uint32_t fewest_cell_fit_points = 40;
 inline constexpr int cell_fit_rounds = 6;
 
@@ -96,9 +97,8 @@ struct CellPointValues {
   bool has_neighbours;      ///< none is missing above; else there are no values
 };
 
-/// Reads what belongs to a point of a class of two or three odd axes, all at once: where memory is
-/// far, waiting for one value after the other would take the time of the fit. `value_at(z, y, x)`
-/// is a value.
+/// Reads the values around a point of a class of two or three odd axes. None depends on another, so
+/// that a device waits for memory once. `value_at(z, y, x)` is a value.
 template <class T, class Shape, class ValueAt>
 CUSZI_HD inline CellPointValues<T> read_cell_point(const Extents3& extents, int spacing, int odd,
                                                    const Extents3& point, const ValueAt& value_at) {
@@ -106,7 +106,7 @@ CUSZI_HD inline CellPointValues<T> read_cell_point(const Extents3& extents, int 
   const bool has_diagonals = order_of(odd) == 2;
   const int slow = (odd & 1) != 0 ? 0 : 1;
   const int fast = (odd & 4) != 0 ? 2 : 1;
-  const int axes[3] = {slow, has_diagonals ? fast : 1, fast};  // the last: of three odd ones
+  const int axes[3] = {slow, has_diagonals ? fast : 1, fast};  // of parts
   values.has_neighbours = true;
   CUSZI_UNROLL
   for (int part = 0; part < 3; ++part) {
@@ -154,7 +154,7 @@ struct CellObservation {
   bool is_used = false;
 };
 
-/// Missing values are not numbers.
+/// Observes a point by the values around it, of which missing ones are NaN.
 template <class T>
 CUSZI_HD inline CellObservation observe_cell_point(const CellPointValues<T>& values, int odd) {
   if (!values.has_neighbours) return {};
@@ -265,9 +265,7 @@ inline CoarseWeights fit_weights(const Observations& observations, double half_s
     std::array<CellFitSums, cell_fit_lanes> lanes{};
     for (std::size_t k = 0; k < observations.size(); ++k)
       add_observation(observations[k], shares, half_step, odd, lanes[k % cell_fit_lanes]);
-    for (std::size_t half = cell_fit_lanes / 2; half != 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-    if (!solve_shares(lanes[0], shares)) break;
+    if (!solve_shares(tree_sum(lanes), shares)) break;
   }
   return shares.rounded(odd);
 }

@@ -75,26 +75,25 @@ CUSZI_HD inline std::uint32_t rest_symbol(const Count* counts, bool is_signed) {
   return is_signed ? 0 : commonest_symbol(counts);
 }
 
-/// How many symbols from one on have one frequency: two if it begins a pair.
-CUSZI_HD constexpr std::uint32_t alike_from(std::uint32_t symbol, bool is_signed) {
+/// How many symbols share the frequency of this one: two if it begins a pair.
+CUSZI_HD constexpr std::uint32_t pair_size(std::uint32_t symbol, bool is_signed) {
   return is_signed && symbol + 1 < small_tokens && is_mirrored(symbol + 1) ? 2 : 1;
 }
-/// How often a symbol comes, or each of the pair that it begins, half up.
+/// How often a symbol comes; of one that begins a pair, the mean of both, half up.
 template <class Count>
-CUSZI_HD inline std::uint64_t count_from(const Count* counts, std::uint32_t symbol,
+CUSZI_HD inline std::uint64_t mean_count(const Count* counts, std::uint32_t symbol,
                                          bool is_signed) {
-  if (alike_from(symbol, is_signed) == 1) return counts[symbol];
+  if (pair_size(symbol, is_signed) == 1) return counts[symbol];
   return (std::uint64_t{counts[symbol]} + counts[symbol + 1] + 1) / 2;
 }
 
-/// Frequencies before they are rounded have so many bits more.
-inline constexpr int ideal_fraction = 8;
-/// The frequency that a symbol should have.
+inline constexpr int ideal_fraction = 8;  ///< bits of an ideal frequency behind the point
+/// The frequency that a symbol has before it is rounded.
 template <class Count>
 CUSZI_HD inline std::uint32_t ideal_frequency(const Count* counts, std::uint64_t total,
                                               std::uint32_t symbol, bool is_signed) {
   return static_cast<std::uint32_t>(
-      (count_from(counts, symbol, is_signed) << (table_probability_bits + ideal_fraction)) / total);
+      (mean_count(counts, symbol, is_signed) << (table_probability_bits + ideal_fraction)) / total);
 }
 
 /// The frequencies of an explicit table for symbols with these counts, of which one at least is
@@ -108,10 +107,10 @@ CUSZI_HD inline void fit_frequencies(const Count* counts, const IdealOf& ideal_o
   std::int32_t rest = table_probability_one;
   std::uint32_t alike = 1;
   for (std::uint32_t i = 0; i < token_places; i += alike) {
-    alike = alike_from(i, is_signed);
+    alike = pair_size(i, is_signed);
     std::uint32_t frequency = 0;
     const std::int64_t ideal = ideal_of(i);
-    if (i != rest_at && count_from(counts, i, is_signed) != 0) {
+    if (i != rest_at && mean_count(counts, i, is_signed) != 0) {
       const std::int64_t most = ideal / 8;
       const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
       const auto whole =
@@ -234,38 +233,38 @@ inline Cost choose_table(const Count* counts, const std::uint16_t* defaults, boo
 /// x < 2^22 f once a state has spilled.
 struct PackedSymbolShare {
   std::uint32_t reciprocal = 1U << 31;
-  std::uint32_t others = table_probability_one | (table_probability_bits - 1) << shift_at;
+  /// From the lowest on: frequency, first, the shift of the quotient; the highest: a is m.
+  std::uint32_t bits = table_probability_one | (table_probability_bits - 1) << shift_at;
 
   CUSZI_HD static PackedSymbolShare of(const SymbolShare& share) {
     if (share.frequency == 0) return {};
     const std::uint32_t f = share.frequency;
     const std::uint32_t width = bit_width_of(f - 1);
-    const std::uint32_t place = f | share.first << first_at;
-    if (width == 0) return {~0U, place | is_added};  // (x + 1) (1 - 2^-32) for x
+    const std::uint32_t low = f | share.first << first_at;
+    if (width == 0) return {~0U, low | is_added};  // (x + 1) (1 - 2^-32) for x
     const std::uint64_t one = std::uint64_t{1} << (width + 31);
     const std::uint64_t rest = one % f;
     const bool rounds_up = rest > f / 2;
     return {static_cast<std::uint32_t>(one / f) + (rounds_up ? 1U : 0U),
-            place | (width - 1) << shift_at | (rest == 0 || rounds_up ? 0U : is_added)};
+            low | (width - 1) << shift_at | (rest == 0 || rounds_up ? 0U : is_added)};
   }
-  CUSZI_HD std::uint32_t frequency() const { return others & (2 * table_probability_one - 1); }
+  CUSZI_HD std::uint32_t frequency() const { return bits & (2 * table_probability_one - 1); }
   /// The share of a symbol and the next one, which is as frequent, as one.
   CUSZI_HD PackedSymbolShare of_pair() const {
-    return {reciprocal, others + frequency() + (1U << shift_at)};
+    return {reciprocal, bits + frequency() + (1U << shift_at)};
   }
   CUSZI_HD bool spills(std::uint32_t state) const {
     return state > (frequency() << (32 - table_probability_bits)) - 1;
   }
   CUSZI_HD std::uint32_t put(std::uint32_t state) const {
-    const std::uint64_t added = (others & is_added) != 0 ? reciprocal : 0;
+    const std::uint64_t added = (bits & is_added) != 0 ? reciprocal : 0;
     const auto high = static_cast<std::uint32_t>((std::uint64_t{state} * reciprocal + added) >> 32);
-    const std::uint32_t quotient = high >> (others >> shift_at & shift_mask);
-    return state + (others >> first_at & (table_probability_one - 1)) +
+    const std::uint32_t quotient = high >> (bits >> shift_at & shift_mask);
+    return state + (bits >> first_at & (table_probability_one - 1)) +
            quotient * (table_probability_one - frequency());
   }
 
  private:
-  // Bits of `others`, above the frequency.
   static constexpr unsigned first_at = table_probability_bits + 1;
   static constexpr unsigned shift_at = first_at + table_probability_bits;
   static constexpr std::uint32_t shift_mask = 15;

@@ -76,7 +76,7 @@ class RoundingReach {
  public:
   explicit RoundingReach(const ValueBound& bound) : bound_(bound) {}
 
-  /// Quickest for numbers that follow each other.
+  /// The reach of a value, by its number. Quickest if numbers follow each other.
   double of(std::int64_t number) {
     const double value = L::value(number);
     above_ = furthest(number, 1, L::most() - number, above_);

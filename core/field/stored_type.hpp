@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/dtype.hpp"
+#include "core/base/error.hpp"
 #include "core/base/hd.hpp"
 #include "core/base/lossless.hpp"
 #include "core/base/units.hpp"
@@ -134,23 +135,20 @@ decltype(auto) with_stored_type_of(DType dtype, F&& f) {
   }
 }
 
-/// Calls `f` with a zero of the C++ type of `dtype`, a type of at most 32 bits that is not `Work`
-/// but has it as work type.
+/// with_stored_type_of() for the types of at most 32 bits that are not `Work` but have it as work
+/// type. Throws InternalError for others.
 template <class Work, class F>
 decltype(auto) with_cast_type_of(DType dtype, F&& f) {
-  if constexpr (std::is_same_v<Work, double>) {
-    if (dtype == DType::i32) return f(std::int32_t{});
-    return f(std::uint32_t{});
-  } else {
-    switch (dtype) {
-      case DType::f16: return f(Float16{});
-      case DType::bf16: return f(BFloat16{});
-      case DType::i8: return f(std::int8_t{});
-      case DType::u8: return f(std::uint8_t{});
-      case DType::i16: return f(std::int16_t{});
-      default: return f(std::uint16_t{});
+  using Result =
+      decltype(f(std::conditional_t<std::is_same_v<Work, float>, Float16, std::uint32_t>{}));
+  return with_stored_type_of(dtype, [&](auto zero) -> Result {
+    using S = decltype(zero);
+    if constexpr (sizeof(S) <= 4 && !std::is_same_v<S, Work> && std::is_same_v<WorkOf<S>, Work>) {
+      return f(zero);
+    } else {
+      throw InternalError("values of this type are not converted to the work type");
     }
-  }
+  });
 }
 
 /// Converts to the work type; 64-bit integers to the nearest double. `work` has as many values.

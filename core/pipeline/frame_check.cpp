@@ -105,7 +105,7 @@ void check_list(SectionId id, const Sections& sections, const Sections& heads,
   if (size != 0) SparseList::layout(heads.find(id), size, points);
 }
 
-void read_signs(const FrameShape& shape, Bytes section, Bytes begin) {
+void check_signs(const FrameShape& shape, Bytes section, Bytes begin) {
   if (!section.empty()) SignSection::read(section, begin, SignGrid::of(shape.dims));
 }
 
@@ -127,7 +127,7 @@ void check_heads(Backend& backend, const FrameShape& shape, const FrameHeader& h
         },
         *header.coder);
   }
-  read_signs(shape, passes[0].find(SectionId::signs), heads.of(0).find(SectionId::signs));
+  check_signs(shape, passes[0].find(SectionId::signs), heads.of(0).find(SectionId::signs));
   read_codebook(header, heads.of(0).find(SectionId::codebook));
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     check_list(SectionId::outliers, passes[pass], heads.of(pass), shapes[pass].points);

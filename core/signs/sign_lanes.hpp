@@ -26,8 +26,8 @@ inline constexpr std::uint32_t nibble_tables = sign_symbols;
 inline constexpr std::uint32_t change_tables = 4;
 inline constexpr std::uint32_t sign_tables = nibble_tables + change_tables;
 
-/// By what the first of four tiles is compared with, and whether the tile before differed from what
-/// that was compared with.
+/// The table of changes, by what the first of four tiles is compared with, and whether the tile
+/// before differed from what that was compared with.
 CUSZI_HD constexpr std::uint32_t table_of_changes(std::uint64_t compared, bool has_changed) {
   const bool is_uniform = compared + 1 <= 1;
   return nibble_tables + (is_uniform ? 0 : 2) + (has_changed ? 1 : 0);
@@ -45,8 +45,12 @@ CUSZI_HD constexpr std::uint32_t place_of_symbol(std::uint32_t table, std::uint3
   return table * sign_symbols + symbol;
 }
 inline constexpr std::uint32_t sign_places = sign_tables * sign_symbols;
-/// The only symbol of a lane without state.
+/// Tiles go on as those before, which have one sign.
 inline constexpr std::uint32_t idle_symbol = place_of_symbol(nibble_tables, 0);
+/// Whether a lane has a state, given how many symbols it has, and how many of them are idle.
+CUSZI_HD constexpr bool lane_has_state(std::uint64_t symbols, std::uint64_t idle) {
+  return idle != symbols;
+}
 
 /// The run of tiles of a lane.
 struct SignRun {
@@ -145,8 +149,8 @@ class SignsBackwards {
   const SignGrid& grid_;
   const std::uint64_t* tiles_;
   std::uint64_t before_;
-  std::uint32_t left_;  ///< tiles
-  TilePlace ahead_;     ///< of the next tile to be loaded
+  std::uint32_t left_;   ///< tiles
+  SignTilePlace ahead_;  ///< of the next tile to be loaded
   std::uint32_t not_loaded_;
   std::uint64_t last_[loaded];  ///< the last tile that is left, and those before it
   std::uint32_t begins_ = 0;    ///< bit i + 1: last_[i] begins a column; bit 0: the one behind did
@@ -167,7 +171,7 @@ class SignsForwards {
         compared_(compared_tile(grid, at_.begins_column(), run.before)) {}
 
   CUSZI_HD bool is_done() const { return left_ == 0; }
-  /// Of the next symbol.
+  /// The table of the next symbol.
   CUSZI_HD std::uint32_t table() const {
     return is_in_tile_ ? expected_.context(nibble_) : table_of_changes(compared_, has_changed_);
   }
@@ -210,7 +214,7 @@ class SignsForwards {
   }
 
   const SignGrid& grid_;
-  TilePlace at_;        ///< of the next tile
+  SignTilePlace at_;    ///< of the next tile
   std::uint32_t left_;  ///< tiles
   std::uint64_t compared_;
   bool has_changed_ = false;    ///< the tile before
@@ -225,7 +229,7 @@ class SignsForwards {
 /// Stores the tiles of a lane without a state.
 template <class Store>
 CUSZI_HD inline void store_idle(const SignGrid& grid, const SignRun& run, const Store& store) {
-  TilePlace at(grid, run.first);
+  SignTilePlace at(grid, run.first);
   for (std::uint32_t i = 0; i < run.count; ++i, at.advance(grid)) store(at.place, run.before);
 }
 

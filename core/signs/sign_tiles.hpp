@@ -38,7 +38,7 @@ struct SignGrid {
   CUSZI_HD std::uint64_t points() const { return width * height * slices; }
 };
 
-/// Up to 64 bits, the first one lowest.
+/// Reads `count` signs, at most 64, the first one lowest.
 CUSZI_HD inline std::uint64_t read_signs(const std::uint64_t* words, std::uint64_t first,
                                          std::uint32_t count) {
   const auto shift = static_cast<std::uint32_t>(first % 64);
@@ -102,11 +102,11 @@ CUSZI_HD inline std::uint64_t signs_of_tiles(const SignGrid& grid, const std::ui
 }
 
 /// Where a tile is stored, as one goes from tile to tile by their numbers.
-struct TilePlace {
+struct SignTilePlace {
   std::uint64_t slice;
   std::uint64_t place;
 
-  CUSZI_HD TilePlace(const SignGrid& grid, std::uint64_t number)
+  CUSZI_HD SignTilePlace(const SignGrid& grid, std::uint64_t number)
       : slice(number % grid.slices), place(slice * grid.columns + number / grid.slices) {}
 
   CUSZI_HD bool begins_column() const { return slice == 0; }
@@ -117,7 +117,7 @@ struct TilePlace {
     slice = 0;
     place -= grid.tiles() - 1;
   }
-  /// Not from tile 0.
+  /// The tile before; there is none before tile 0.
   CUSZI_HD void go_back(const SignGrid& grid) {
     if (slice == 0) {
       slice = grid.slices;

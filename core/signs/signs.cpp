@@ -48,18 +48,16 @@ SymbolTable default_changes(std::uint32_t number) {
 std::vector<std::uint16_t> symbols_of_lane(const SignGrid& grid, const SignRun& run,
                                            const std::uint64_t* tiles) {
   std::vector<std::uint16_t> symbols;
-  bool is_idle = true;
   for (SignsBackwards lane(grid, run, tiles); !lane.is_done();) {
-    const std::uint32_t place = lane.next();
-    is_idle &= place == idle_symbol;
-    symbols.push_back(static_cast<std::uint16_t>(place));
+    symbols.push_back(static_cast<std::uint16_t>(lane.next()));
   }
-  if (is_idle) symbols.clear();
+  const auto idle = std::ranges::count(symbols, idle_symbol);
+  if (!lane_has_state(symbols.size(), static_cast<std::uint64_t>(idle))) symbols.clear();
   return symbols;
 }
 using LaneSymbols = std::array<std::vector<std::uint16_t>, most_lanes>;
 
-/// Those of all segments.
+/// The symbols of the lanes of all segments.
 std::vector<LaneSymbols> all_symbols(const SignGrid& grid, bool first_sign,
                                      const std::uint64_t* tiles, const ForEach& for_each) {
   std::vector<LaneSymbols> symbols(segments_of_signs(grid.tiles()));
@@ -71,7 +69,7 @@ std::vector<LaneSymbols> all_symbols(const SignGrid& grid, bool first_sign,
   return symbols;
 }
 
-/// By place.
+/// The shares of all symbols, by place.
 std::vector<FastShare> all_shares(const SignTables& tables) {
   std::vector<FastShare> shares(sign_places);
   for (std::uint32_t i = 0; i < sign_tables; ++i) {

@@ -197,7 +197,7 @@ class LaneShares {
     std::uint32_t spilling = 0;
 #pragma omp simd reduction(| : spilling)
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-      const PackedSymbolShare share{reciprocals_[indices[lane]], others_[indices[lane]]};
+      const PackedSymbolShare share{reciprocals_[indices[lane]], bits_[indices[lane]]};
       const std::uint32_t state = states[lane];
       const bool spills = share.spills(state);
       spilled[lane] = static_cast<std::uint16_t>(state);
@@ -210,12 +210,12 @@ class LaneShares {
  private:
   void set(std::uint32_t at, const PackedSymbolShare& share) {
     reciprocals_[at] = share.reciprocal;
-    others_[at] = share.others;
+    bits_[at] = share.bits;
   }
 
   // Apart, as vectors gather them.
   std::array<std::uint32_t, none + 1> reciprocals_;
-  std::array<std::uint32_t, none + 1> others_;
+  std::array<std::uint32_t, none + 1> bits_;
 };
 
 /// The symbols of a round, a row for each turn of the lanes.

@@ -377,7 +377,7 @@ class CpuEncodeSession final : public EncodeSession {
   void drop_values() override { work_ = {}; }
 
  private:
-  /// In `work_` if the types differ.
+  /// The values as work values: the given ones, or converted into `work_`.
   std::span<const T> as_work_values(const FrameShape& shape, Bytes values) {
     if (!is_cast(shape.dtype)) return as_values<T>(values);
     const std::span<T> work = work_.first(shape.points());

@@ -2,7 +2,6 @@
 
 #include "gpu/field/stored_values.cuh"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/runtime/fours.cuh"
 #include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/field/frame_shape.hpp"
 #include "core/field/stored_type.hpp"
 #include "gpu/runtime/context.hpp"
+#include "gpu/runtime/fours.cuh"
 
 namespace cuszi::gpu {
 
@@ -21,6 +23,14 @@ decltype(auto) visit_values(T* values, const StoredValues<Byte>& stored, const F
     using S = decltype(zero);
     using Pointer = std::conditional_t<std::is_const_v<Byte>, const S*, S*>;
     return f(reinterpret_cast<Pointer>(stored.bytes));
+  });
+}
+
+/// Whether rows of a type that kernels convert can be accessed so.
+inline bool allows_four_converted(const FrameShape& shape, const std::byte* values) {
+  if (!is_cast(shape.dtype) || is_wide_integer(shape.dtype)) return false;
+  return with_word_of(shape.dtype, [&](auto zero) {
+    return allows_four(shape.extents(), reinterpret_cast<const decltype(zero)*>(values));
   });
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/field/frame_shape.hpp"
+#include "core/base/dims.hpp"
 #include "core/field/stored_type.hpp"
 
 namespace cuszi::gpu {
@@ -70,14 +70,6 @@ bool are_in_fours(const V* values) {
 template <class V>
 bool allows_four(const Extents3& extents, const V* values) {
   return extents[2] % 4 == 0 && are_in_fours(values);
-}
-
-/// Whether rows of a type that kernels convert can be accessed so.
-inline bool allows_four_converted(const FrameShape& shape, const std::byte* values) {
-  if (!is_cast(shape.dtype) || is_wide_integer(shape.dtype)) return false;
-  return with_word_of(shape.dtype, [&](auto zero) {
-    return allows_four(shape.extents(), reinterpret_cast<const decltype(zero)*>(values));
-  });
 }
 
 }  // namespace cuszi::gpu

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(SignsPolicy::count_threads)
     else
       atomicAdd(&counts[place], 1U);
   }
-  const bool has_state = idle != symbols;
+  const bool has_state = lane_has_state(symbols, idle);
   if (has_state) {
     atomicAdd(&counts[idle_symbol], idle);
     atomicAdd(&counts[expected_symbol], expected);

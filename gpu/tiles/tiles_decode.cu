@@ -64,7 +64,7 @@ void restore_logs(DeviceContext& gpu, const TilesOutput<T>& output, const Restor
   check_launch("decode_chunks");
 }
 
-/// To values that are converted, by four.
+/// Starts to restore values that are converted to their stored type, by four.
 template <class T, class Shape>
 void restore_stored(DeviceContext& gpu, const TilesOutput<T>& output, const RestoreWay& way) {
   visit_values(output.frame.values, output.frame.stored, [&]<class S>(S*) {

@@ -4,9 +4,9 @@
 #include "core/transform/transform.hpp"
 #include "gpu/field/frame_work.cuh"
 #include "gpu/field/ranked_bits.cuh"
+#include "gpu/field/stored_values.cuh"
 #include "gpu/runtime/context.hpp"
 #include "gpu/runtime/copies.hpp"
-#include "gpu/runtime/fours.cuh"
 
 namespace cuszi::gpu {
 
