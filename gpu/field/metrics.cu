@@ -5,7 +5,7 @@
 
 #include "core/base/least_squares.hpp"
 #include "gpu/field/metrics.cuh"
-#include "gpu/field/stored_values.cuh"
+#include "gpu/field/stored_values.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/field/stored_values.cuh"
+#include "gpu/field/stored_values.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "gpu/runtime/launch.cuh"
 

@@ -2,7 +2,6 @@
 
 #include "core/field/frame_shape.hpp"
 #include "core/field/stored_type.hpp"
-#include "gpu/runtime/context.hpp"
 #include "gpu/runtime/fours.cuh"
 
 namespace cuszi::gpu {
@@ -33,15 +32,5 @@ inline bool allows_four_converted(const FrameShape& shape, const std::byte* valu
     return allows_four(shape.extents(), reinterpret_cast<const decltype(zero)*>(values));
   });
 }
-
-/// Work values of stored ones: these if the types are alike, else a copy (asynchronous). Both are
-/// on the device.
-Bytes to_work(DeviceContext& gpu, DType stored, Bytes values);
-
-/// cuszi::from_work() on the device (asynchronous).
-void from_work(DeviceContext& gpu, DType stored, Bytes work, MutableBytes values);
-
-/// EncodeSession::distinct_values(). Synchronises.
-DistinctValues distinct_values(DeviceContext& gpu, DType stored, Bytes values);
 
 }  // namespace cuszi::gpu

@@ -12,6 +12,7 @@
 #include "gpu/field/histogram.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/field/stored_values.cuh"
+#include "gpu/field/stored_values.hpp"
 #include "gpu/interp/interp.cuh"
 #include "gpu/lorenzo/lorenzo.cuh"
 #include "gpu/lossless/words.cuh"

@@ -5,6 +5,7 @@
 #include "gpu/field/frame_work.cuh"
 #include "gpu/field/ranked_bits.cuh"
 #include "gpu/field/stored_values.cuh"
+#include "gpu/field/stored_values.hpp"
 #include "gpu/runtime/context.hpp"
 #include "gpu/runtime/copies.hpp"
 

@@ -6,7 +6,7 @@
 #include "codec/settings/presets.hpp"
 #include "core/field/stored_type.hpp"
 #include "cpu_ref/session/cpu_backend.hpp"
-#include "gpu/field/stored_values.cuh"
+#include "gpu/field/stored_values.hpp"
 #include "gpu/runtime/copies.hpp"
 #include "test_data/fields.hpp"
 #include "test_data/random.hpp"
