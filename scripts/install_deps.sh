@@ -8,7 +8,7 @@ Usage: scripts/install_deps.sh [--dev] [--no-install]
 
 Installs, through apt-get, the packages needed to build cuszi on Debian 12 or Ubuntu 24.04.
 
-  --dev         also what the tests need: clang with its sanitizer runtime, clang-format, clang-tidy,
+  --dev         also what the tests need: clang with its linker and sanitizer runtime, clang-format, clang-tidy,
                 zfp to compare with, the tools of HDF5 and netCDF, NCO, parallel HDF5, gfortran,
                 what packages are made with, groff and zsh for the man page and completions,
                 Doxygen for the reference of the C API
@@ -19,7 +19,7 @@ USAGE
 build_packages=(cmake make ninja-build g++ pkgconf libcli11-dev libfmt-dev libspdlog-dev
     catch2 nlohmann-json3-dev libxxhash-dev libzstd-dev libhdf5-dev libnetcdf-dev python3 python3-venv)
 # Pinned: other versions format and warn differently.
-dev_packages=(clang libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp gfortran
+dev_packages=(clang lld libclang-rt-dev clang-format-14 clang-tidy-14 libzfp-dev zfp gfortran
     hdf5-tools netcdf-bin nco libhdf5-openmpi-dev dpkg-dev strace groff-base zsh doxygen)
 
 packages=("${build_packages[@]}")

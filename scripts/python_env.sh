@@ -26,7 +26,7 @@ if [[ ! -e $stamp || $(<"$stamp") != "$key" ]]; then
     rm -rf "$folder"
     python3 -m venv "$folder"
     "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: \
-        --require-hashes -r "$requirements" >&2
+        --no-compile --require-hashes -r "$requirements" >&2
     printf '%s\n' "$key" >"$stamp"
 fi
 echo "$folder/bin/python"

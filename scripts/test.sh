@@ -41,6 +41,8 @@ if [[ ! -e /dev/nvidiactl ]]; then  # without a GPU, kernels are only checked
     export CUDAARCHS=${CUDAARCHS:-80-virtual}
 fi
 source_folders=(app bench bindings codec core cpu_ref examples gpu include tests test_data)
+# Python keeps no compiled files beside sources.
+export PYTHONDONTWRITEBYTECODE='' PYTHONPYCACHEPREFIX=$PWD/build/pycache
 passed_folder=$PWD/build/passed
 export passed_folder
 fuzz_seconds=${CUSZI_FUZZ_SECONDS:-40}
@@ -174,7 +176,7 @@ test_drawings() {
     local python tool
     python=$(scripts/python_env.sh tests/python/requirements.txt build/python-env) || return
     python=$(realpath -s "$python") tool=$(realpath "build/$preset/app/cuszi")
-    (cd tests/scripts && CUSZI=$tool PYTHONDONTWRITEBYTECODE=1 "$python" -m unittest test_analysis test_contours test_batch test_compare_peers)
+    (cd tests/scripts && CUSZI=$tool "$python" -m unittest test_analysis test_contours test_batch test_compare_peers)
 }
 
 test_conda_recipe() {

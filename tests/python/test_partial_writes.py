@@ -22,7 +22,7 @@ import cuszi
 from support import run_in_threads, waves
 
 NUMBERS = itertools.count()
-PRESETS = ("ratio", "fast", "cuszi", "cusz", "zfp")
+PRESETS = ("ratio", "fast", "cuszi", "cusz", "zfp", "balanced")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)  # of no type of Zarr's or HDF5's
 OTHER_TYPES = tuple(map(np.dtype, ("f2", BFLOAT16, "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")))
 
@@ -156,7 +156,8 @@ class Sequence:
         side = {1: 2000, 2: 48, 3: 14, 4: 7}[rank]
         self.shape = tuple(int(n) for n in random.integers(2, side, rank, endpoint=True))
         self.dtype = np.dtype(types[random.integers(len(types))])
-        self.preset = str(random.choice(PRESETS))
+        drawn = str(random.choice(PRESETS[:5]))  # as for the seeds that have shown defects
+        self.preset = "balanced" if seed % 6 == 5 else drawn
         self.door = DOORS[random.integers(len(DOORS))]
         self.asked = {"abs": float(10.0 ** random.integers(-6, 0))}
         if self.preset != "zfp" and random.random() < 0.3:
