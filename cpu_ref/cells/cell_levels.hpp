@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <tuple>
@@ -14,19 +15,47 @@
 
 namespace cuszi::cpu {
 
-// A cell on a CPU. The points of each level lie by classes, so that what a row of points is
+// Cells on a CPU. The points of each level lie by classes, so that what a row of points is
 // predicted from are rows, too. The points of even class are those of the coarser level, and get
-// their values from there. Tiles of a row are taken from the last to the first: the far face along
-// x of a tile is the near face of the one before, which lies where it has been restored to.
+// their values from there. A group of tiles that follow each other along x is coded at a time, in
+// rows through all of them: the far face of a tile is the near face of the next one. Groups are
+// taken from the last to the first, so the far face of a group has been restored before.
+
+/// Tiles of a group: rows of the finest level fill wide vectors.
+template <class Shape>
+inline constexpr int group_tiles = Shape::rank == 3 ? 4 : 1;
+template <class Shape>
+inline constexpr int group_width = group_tiles<Shape>* Shape::tile;
+
+/// The tiles of a group, as one that is longer along x.
+template <class Shape>
+CellTile tile_of_group(const CellGrid& grid, std::uint64_t first_tile) {
+  CellTile tile = grid.template tile<Shape>(first_tile);
+  if (group_tiles<Shape> == 1 || tile.last[2] < Shape::tile) return tile;
+  const std::uint64_t behind = grid.extents[2] - 1 - tile.first[2];
+  constexpr auto most = static_cast<std::uint64_t>(group_width<Shape>);
+  tile.last[2] = static_cast<int>(behind < most ? behind : most);
+  tile.is_whole = tile.is_whole && tile.last[2] == group_width<Shape>;
+  return tile;
+}
+
+/// How many tiles a group has.
+template <class Shape>
+int tiles_in(const CellTile& group) {
+  const int begun = group.last[2] / Shape::tile + 1;
+  return begun < group_tiles<Shape> ? begun : group_tiles<Shape>;
+}
 
 /// The arrays of a level: all classes alike.
 template <class Shape, int level_>
 struct CellLevel {
   static constexpr int level = level_;
   static constexpr int spacing = 1 << level;
-  static constexpr int n = Shape::half >> level;  ///< cells along an axis, and points of a row
-  static constexpr int pitch = n + 1;             ///< values of a row, with the far face
-  static constexpr int side(int axis) { return Shape::has(axis) ? n + 1 : 1; }
+  static constexpr int cells = Shape::half >> level;    ///< of a tile along an axis
+  static constexpr int n = cells * group_tiles<Shape>;  ///< points of a row
+  static constexpr int pitch = n + 1;                   ///< values of a row, with the far face
+  static constexpr int cells_along(int axis) { return axis == 2 ? n : cells; }      ///< of a group
+  static constexpr int side(int axis) { return Shape::has(axis) ? cells + 1 : 1; }  ///< z or y
   /// Zeros before and behind each class: rows are read beyond their ends, for neighbours of weight
   /// 0, and values of other classes may not be numbers yet.
   static constexpr int padding = 8;
@@ -58,11 +87,11 @@ void with_vectors_of_level(const Work& work) {
 template <class Shape>
 using TopLevel = CellLevel<Shape, Shape::levels - 1>;
 
-/// The codes of a cell, row by row; those of far faces along y and z included. Last, the anchor's.
+/// The codes of a group, row by row; those of far faces along y and z included. Last, the anchors'.
 template <class Shape>
 inline constexpr int anchor_code = TopLevel<Shape>::codes_end;
 template <class Shape>
-using CellCodes = std::array<std::int16_t, anchor_code<Shape> + 1>;
+using CellCodes = std::array<std::int16_t, anchor_code<Shape> + group_tiles<Shape>>;
 
 /// Calls f(CellLevel) for the levels from `level` down to 0 or up.
 template <class Shape, int level = Shape::levels - 1, class F>
@@ -100,19 +129,25 @@ struct RowSteps {
   }
 };
 
-/// What the points of a row have by their places along x, where a tile may end early.
+/// What the points of a row have by their places along x, where a group may end early.
 template <class T, class Shape, int level>
 struct RowTables {
-  static constexpr int n = Shape::half >> level;
+  static constexpr int n = CellLevel<Shape, level>::n;
   T spline[4][n];                      ///< weights along x
   T weights[Shape::classes][4][3][n];  ///< by which of the other odd axes have a neighbour above
   RowSteps<T, n> steps;                ///< of all rows, or under local bounds of one
 
+  /// Places that have what they had before are left as they are.
   void fill(int last_x, const CellsWeights& fitted, const CellsQuantizer<T>& quantizer) {
     const int inner = last_x / (2 << level);
     for (int k = 0; k < n; ++k) {
+      const int of_tile = k % CellLevel<Shape, level>::cells;
+      const int inner_of_tile =
+          std::clamp(inner - (k - of_tile), 0, CellLevel<Shape, level>::cells);
+      if (filled_[k] == inner_of_tile + 1) continue;
+      filled_[k] = inner_of_tile + 1;
       steps.set(k, quantizer, level);
-      const auto known = LineNeighbours::of(k, inner);
+      const auto known = LineNeighbours::of(of_tile, inner_of_tile);
       const SplineWeights<T> c = spline_weights<T>(known);
       const T of[4] = {c.far_left, c.left, c.right, c.far_right};
       for (int i = 0; i < 4; ++i) spline[i][k] = of[i];
@@ -123,6 +158,8 @@ struct RowTables {
   }
 
  private:
+  int filled_[n] = {};  ///< 0: not yet
+
   /// `others`: bit 0 for the axis z, 1 for y.
   void fill_weights(int number, int others, int k, bool on_line, const CoarseWeights& fitted) {
     const int odd = Shape::odd_of(number);
@@ -251,11 +288,13 @@ class RowPrediction {
   const T* high_high_ = nullptr;
 };
 
-/// How many points of a class lie in the field, along an axis of the cell.
-template <class Level>
-constexpr int points_along(bool is_odd, int last, bool with_far_face) {
+/// How many points of a class lie in the field, along an axis of a group.
+template <class Level, int odd>
+constexpr int points_along(int axis, int last) {
+  const bool is_odd = (odd >> axis & 1) != 0;
   const int count = is_odd ? (last / Level::spacing + 1) / 2 : last / (2 * Level::spacing) + 1;
-  const int most = Level::n + (with_far_face && !is_odd ? 1 : 0);
+  const bool with_far_face = axis != 2 && !is_odd;
+  const int most = Level::cells_along(axis) + (with_far_face ? 1 : 0);
   return count < most ? count : most;
 }
 
@@ -266,7 +305,7 @@ void set_local_steps(const LocalCellsQuantizers<T>& local, const CellTile& tile,
   const auto at = [&](int axis, int i) {
     return tile.first[axis] + static_cast<unsigned>(Level::spacing * (2 * i + (odd >> axis & 1)));
   };
-  const int inside = points_along<Level>((odd & 4) != 0, tile.last[2], false);
+  const int inside = points_along<Level, odd>(2, tile.last[2]);
   for (int k = 0; k < inside; ++k)
     tables.steps.set(k, local.at(at(0, z), at(1, y), at(2, k)), Level::level);
 }
@@ -274,8 +313,8 @@ void set_local_steps(const LocalCellsQuantizers<T>& local, const CellTile& tile,
 /// Calls f(z, y) for the rows of a class that lie in the field.
 template <class Level, int odd, class F>
 void for_each_row(const int* last, const F& f) {
-  const int rows_z = points_along<Level>((odd & 1) != 0, last[0], true);
-  const int rows_y = points_along<Level>((odd & 2) != 0, last[1], true);
+  const int rows_z = points_along<Level, odd>(0, last[0]);
+  const int rows_y = points_along<Level, odd>(1, last[1]);
   for (int z = 0; z < rows_z; ++z)
     for (int y = 0; y < rows_y; ++y) f(z, y);
 }
@@ -298,7 +337,7 @@ void hand_down(const T* coarse, T* fine) {
   }
 }
 
-/// Before a tile is begun: what was the near face along x of the tile after it is its far one.
+/// Before a group is begun: what was the near face along x of the group after it is its far one.
 template <class Shape, class Level, class T>
 void turn_face(T* values) {
   for (int odd = 1; odd < 4; ++odd) {
@@ -311,28 +350,29 @@ void turn_face(T* values) {
   }
 }
 
-/// The corners of a cell, 0 outside the field. `anchor_of(number)` is the restored anchor of a
-/// tile.
+/// The corners of a group's cells, 0 outside the field. `anchor_of(number)` is the restored anchor
+/// of a tile.
 template <class Shape, class T, class AnchorOf>
-void place_anchors(const CellGrid& grid, const CellTile& tile, const AnchorOf& anchor_of,
+void place_anchors(const CellGrid& grid, const CellTile& group, const AnchorOf& anchor_of,
                    T* values) {
   using Top = TopLevel<Shape>;
-  for (int corner = 0; corner < 8; ++corner) {
-    std::uint64_t number = tile.number;
-    bool exists = true;
-    for (int axis = 0; axis < axis_count; ++axis) {
-      if ((corner >> axis & 1) == 0) continue;
-      exists = exists && Shape::has(axis) && tile.last[axis] == Shape::tile;
-      number += grid.step(axis);
+  for (int z = 0; z < Top::side(0); ++z) {
+    for (int y = 0; y < Top::side(1); ++y) {
+      const bool has_row =
+          (z == 0 || group.last[0] == Shape::tile) && (y == 0 || group.last[1] == Shape::tile);
+      const std::uint64_t first =
+          group.number + (z != 0 ? grid.step(0) : 0) + (y != 0 ? grid.step(1) : 0);
+      T* const row = values + Top::value_at(0, z, y);
+      for (int x = 0; x <= group_tiles<Shape>; ++x) {
+        const bool exists = has_row && x * Shape::tile <= group.last[2];
+        row[x] = exists ? anchor_of(first + static_cast<unsigned>(x)) : T(0);
+      }
     }
-    if (!Shape::has(0) && (corner & 1) != 0) continue;
-    if (!Shape::has(1) && (corner & 2) != 0) continue;
-    values[Top::value_at(0, corner & 1, corner >> 1 & 1) + (corner >> 2)] =
-        exists ? anchor_of(number) : T(0);
   }
 }
 
-/// Where codes stand in a tile, and in CellCodes. Most stand in runs of four in both.
+/// Where codes stand in a tile, and in the CellCodes of its group. Most stand in runs of four in
+/// both.
 template <class Shape>
 class CodeOrder {
  public:
@@ -340,7 +380,8 @@ class CodeOrder {
 
   struct FaceCode {
     std::uint16_t position;  ///< in its own tile
-    std::uint16_t to;        ///< in the codes of the cell
+    std::uint16_t to;        ///< in the codes of the group, if its tile is the first
+    std::uint16_t step;      ///< from there to that of the next tile
   };
   /// The codes of a face of a cell that another tile has.
   struct Face {
@@ -354,22 +395,28 @@ class CodeOrder {
     return order;
   }
 
-  /// Calls f(count, position in the block, place in the cell) for the codes of a block.
+  /// Calls f(count, position in the block, place in the group) for the codes of a block of tile
+  /// number `tile` of the group.
   template <class F>
-  void for_each_of_block(std::size_t block, const F& f) const {
+  void for_each_of_block(std::size_t tile, std::size_t block, const F& f) const {
     const std::uint16_t* const own = places_.data() + block * cell_block_codes;
+    const std::size_t shift = tile * step_of(block * cell_block_codes);
     if (is_by_runs_[block]) {
       for (std::size_t i = 0; i < cell_block_codes; i += run)
-        f(std::integral_constant<int, run>{}, i, own[i]);
+        f(std::integral_constant<int, run>{}, i, own[i] + shift);
+    } else if (block > 0) {
+      for (std::size_t i = 0; i < cell_block_codes; ++i)
+        f(std::integral_constant<int, 1>{}, i, own[i] + shift);
     } else {
       for (std::size_t i = 0; i < cell_block_codes; ++i)
-        f(std::integral_constant<int, 1>{}, i, own[i]);
+        f(std::integral_constant<int, 1>{}, i, own[i] + tile * step_of(i));
     }
   }
 
  private:
   CodeOrder() {
     places_[0] = anchor_code<Shape>;
+    steps_of_first_[0] = 1;
     for_each_level_up<Shape>([&](auto level) {
       using Level = decltype(level);
       for_each_class<Shape>([&](auto odd) { add<Level, odd()>(); });
@@ -381,38 +428,58 @@ class CodeOrder {
         is_by_runs_[block] = is_by_runs_[block] && own[i] == own[i / run * run] + i % run;
     }
   }
+  std::size_t step_of(std::size_t position) const {
+    return position < cell_block_codes ? steps_of_first_[position]
+                                       : steps_[position / cell_block_codes];
+  }
   template <class Level, int odd>
   void add() {
-    constexpr int n = Level::n;
-    for (int z = 0; z < (Shape::has(0) ? n : 1); ++z)
-      for (int y = 0; y < (Shape::has(1) ? n : 1); ++y)
-        for (int x = 0; x < n; ++x) {
-          const auto position = static_cast<std::uint16_t>(Shape::position(n, odd, z, y, x));
+    constexpr int cells = Level::cells;
+    for (int z = 0; z < (Shape::has(0) ? cells : 1); ++z)
+      for (int y = 0; y < (Shape::has(1) ? cells : 1); ++y)
+        for (int x = 0; x < cells; ++x) {
+          const auto position = static_cast<std::uint16_t>(Shape::position(cells, odd, z, y, x));
           places_[position] = static_cast<std::uint16_t>(Level::code_at(odd, z, y) + x);
+          if (position < cell_block_codes) {
+            steps_of_first_[position] = cells;
+          } else {
+            steps_[position / cell_block_codes] = cells;
+          }
           for (unsigned next = 1; next < 4; ++next) {
             const bool by_z = (next & 1) != 0;
             const bool by_y = (next & 2) != 0;
             if ((by_z && ((odd & 1) != 0 || z != 0)) || (by_y && ((odd & 2) != 0 || y != 0)))
               continue;
             if ((by_z && !Shape::has(0)) || (by_y && !Shape::has(1))) continue;
-            const int to = Level::code_at(odd, by_z ? n : z, by_y ? n : y) + x;
-            const bool is_run = n % run == 0 && (odd & 4) != 0;  // codes along x follow each other
+            const int to = Level::code_at(odd, by_z ? cells : z, by_y ? cells : y) + x;
+            const bool is_run = cells % run == 0 && (odd & 4) != 0;  // codes along x are in a row
             if (is_run && x % run != 0) continue;
             (is_run ? faces[next].runs : faces[next].codes)
-                .push_back({position, static_cast<std::uint16_t>(to)});
+                .push_back({position, static_cast<std::uint16_t>(to), cells});
           }
         }
   }
 
-  std::array<std::uint16_t, cell_codes> places_{};  ///< by position
-  std::array<bool, tile_blocks> is_by_runs_{};      ///< all codes of a block
+  std::array<std::uint16_t, cell_codes> places_{};  ///< by position, in a group's first tile
+  /// From there to the places in the next tile: by block, and in the first one, of several levels,
+  /// by position.
+  std::array<std::uint16_t, tile_blocks> steps_{};
+  std::array<std::uint16_t, cell_block_codes> steps_of_first_{};
+  std::array<bool, tile_blocks> is_by_runs_{};  ///< all codes of a block
 };
 
-/// Tiles that a thread takes in a row, from the last to the first.
+/// Tiles that a thread takes in a row, groups of them from the last to the first.
 struct TileRun {
   std::uint64_t first;
   std::uint64_t end;
   bool has_next;  ///< along x, whose near face is needed
+
+  /// Calls f(first tile) for the groups of the run.
+  template <class Shape, class F>
+  void for_each_group(const F& f) const {
+    constexpr std::uint64_t size = group_tiles<Shape>;
+    for (std::uint64_t group = ceil_div(end - first, size); group-- > 0;) f(first + group * size);
+  }
 };
 
 inline constexpr std::uint64_t tiles_of_run = 64;

@@ -36,7 +36,7 @@ struct RestoreTask {
   }
 };
 
-/// Restores tiles, one after the other.
+/// Restores groups of tiles, one after the other.
 template <class T, class Shape>
 class CellsDecoder {
  public:
@@ -45,20 +45,20 @@ class CellsDecoder {
   void restore_run(const TileRun& run) {
     const std::uint64_t slice = run.first / task_.grid.step(0);
     if (!Shape::has(0) && slice % (std::uint64_t{1} << task_.first_level) != 0) return;
-    if (run.has_next) restore_tile(run.end);
-    for (std::uint64_t number = run.end; number-- > run.first;) {
-      restore_tile(number);
+    if (run.has_next) restore_group(run.end);
+    run.template for_each_group<Shape>([&](std::uint64_t first_tile) {
+      restore_group(first_tile);
       store();
-    }
+    });
   }
 
  private:
-  void restore_tile(std::uint64_t number) {
-    tile_ = task_.grid.template tile<Shape>(number);
+  void restore_group(std::uint64_t first_tile) {
+    group_ = tile_of_group<Shape>(task_.grid, first_tile);
     fill_tables();
     collect_codes();
     place_anchors<Shape>(
-        task_.grid, tile_, [&](std::uint64_t tile) { return task_.anchor(tile); },
+        task_.grid, group_, [&](std::uint64_t tile) { return task_.anchor(tile); },
         memory_.template values<TopLevel<Shape>>());
     for_each_level_down<Shape>(task_.first_level, [&](auto level) {
       using Level = decltype(level);
@@ -73,44 +73,51 @@ class CellsDecoder {
   }
 
   void fill_tables() {
-    if (last_x_ == tile_.last[2]) return;
-    last_x_ = tile_.last[2];
     for_each_level_up<Shape>([&](auto level) {
-      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights, task_.quantizer);
+      memory_.template tables<decltype(level)>().fill(group_.last[2], task_.weights,
+                                                      task_.quantizer);
     });
   }
 
-  /// Brings the codes of the cell into rows: those of the tile, and of the near faces of the next
-  /// tiles along z and y.
+  /// Brings the codes of the group into rows: those of its tiles, and of the near faces of the next
+  /// ones along z and y.
   void collect_codes() {
-    const auto& order = CodeOrder<Shape>::get();
     codes_.fill(0);
-    const std::uint8_t* classes = task_.blocks.classes + tile_.number * tile_blocks;
-    const std::int16_t* codes = task_.blocks.codes + tile_.number * cell_codes;
+    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
+      collect_own_codes(static_cast<unsigned>(tile));
+      for (unsigned next = 1; next < 4; ++next) collect_face(static_cast<unsigned>(tile), next);
+    }
+  }
+  void collect_own_codes(std::size_t tile) {
+    const std::uint64_t number = group_.number + tile;
+    const std::uint8_t* const classes = task_.blocks.classes + number * tile_blocks;
+    const std::int16_t* const codes = task_.blocks.codes + number * cell_codes;
     for (std::size_t block = 0; block < tile_blocks; ++block) {
       if (classes[block] == 0) continue;
       const std::int16_t* const own = codes + block * cell_block_codes;
-      order.for_each_of_block(block, [&](auto count, std::size_t i, std::size_t place) {
-        std::copy_n(own + i, count(), codes_.data() + place);
-      });
-    }
-    for (unsigned next = 1; next < 4; ++next) {
-      const bool by_z = (next & 1) != 0;
-      const bool by_y = (next & 2) != 0;
-      if ((by_z && !has_next(0)) || (by_y && !has_next(1))) continue;
-      const std::uint64_t number =
-          tile_.number + (by_z ? task_.grid.step(0) : 0) + (by_y ? task_.grid.step(1) : 0);
-      classes = task_.blocks.classes + number * tile_blocks;
-      codes = task_.blocks.codes + number * cell_codes;
-      const auto& [singles, runs] = order.faces[next];
-      for (const auto& [position, to] : singles)
-        if (classes[position / cell_block_codes] != 0) codes_[to] = codes[position];
-      for (const auto& [position, to] : runs)
-        if (classes[position / cell_block_codes] != 0)
-          std::copy_n(codes + position, order.run, codes_.data() + to);
+      CodeOrder<Shape>::get().for_each_of_block(
+          tile, block, [&](auto count, std::size_t i, std::size_t place) {
+            std::copy_n(own + i, count(), codes_.data() + place);
+          });
     }
   }
-  bool has_next(int axis) const { return Shape::has(axis) && tile_.last[axis] == Shape::tile; }
+  /// `next`: bit 0 for the next tile along z, 1 along y.
+  void collect_face(std::size_t tile, unsigned next) {
+    const bool by_z = (next & 1) != 0;
+    const bool by_y = (next & 2) != 0;
+    if ((by_z && !has_next(0)) || (by_y && !has_next(1))) return;
+    const std::uint64_t number =
+        group_.number + tile + (by_z ? task_.grid.step(0) : 0) + (by_y ? task_.grid.step(1) : 0);
+    const std::uint8_t* const classes = task_.blocks.classes + number * tile_blocks;
+    const std::int16_t* const codes = task_.blocks.codes + number * cell_codes;
+    const auto& order = CodeOrder<Shape>::get();
+    for (const auto& [position, to, step] : order.faces[next].codes)
+      if (classes[position / cell_block_codes] != 0) codes_[to + tile * step] = codes[position];
+    for (const auto& [position, to, step] : order.faces[next].runs)
+      if (classes[position / cell_block_codes] != 0)
+        std::copy_n(codes + position, order.run, codes_.data() + to + tile * step);
+  }
+  bool has_next(int axis) const { return Shape::has(axis) && group_.last[axis] == Shape::tile; }
 
   template <class Level, int odd>
   void restore_class() {
@@ -119,10 +126,10 @@ class CellsDecoder {
     auto& tables = memory_.template tables<Level>();
     const CellsQuantizer<T>& q = task_.quantizer;
     const T* const steps = tables.steps.step;
-    const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
-    for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
-      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, tile_, z, y, tables);
-      const RowPrediction<T, Level, Shape, odd> predict(values, tables, tile_.last, z, y);
+    const int inside = points_along<Level, odd>(2, group_.last[2]);
+    for_each_row<Level, odd>(group_.last, [&](int z, int y) {
+      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, group_, z, y, tables);
+      const RowPrediction<T, Level, Shape, odd> predict(values, tables, group_.last, z, y);
       T* const row = values + Level::value_at(odd, z, y);
       const std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
       T restored[n];
@@ -135,11 +142,13 @@ class CellsDecoder {
     });
   }
 
-  /// Hands out the tile's own points at the stride.
+  /// Hands out the group's own points at the stride.
   void store() {
     if (task_.first_level == Shape::levels) {
-      *out_row(0, 0) = task_.quantizer.handed_out(
-          memory_.template values<TopLevel<Shape>>()[TopLevel<Shape>::value_at(0, 0, 0)]);
+      const T* const anchors =
+          memory_.template values<TopLevel<Shape>>() + TopLevel<Shape>::value_at(0, 0, 0);
+      for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile)
+        out_row(0, 0)[tile] = task_.quantizer.handed_out(anchors[tile]);
       return;
     }
     for_each_level_up<Shape>([&](auto level) {
@@ -151,7 +160,8 @@ class CellsDecoder {
   void store_level() {
     const T* const values = memory_.template values<Level>();
     const auto count = [&](int axis) {
-      return Shape::has(axis) ? std::min(tile_.last[axis] / Level::spacing + 1, 2 * Level::n) : 1;
+      const int most = 2 * Level::cells_along(axis);
+      return Shape::has(axis) ? std::min(group_.last[axis] / Level::spacing + 1, most) : 1;
     };
     const CellsQuantizer<T> q = task_.quantizer;
     const int points = count(2);
@@ -175,18 +185,17 @@ class CellsDecoder {
       }
     }
   }
-  /// Where a row of the tile begins in the output, by its numbers at the stride.
+  /// Where a row of the group begins in the output, by its numbers at the stride.
   T* out_row(int z, int y) const {
     const int level = task_.first_level;
-    const std::uint64_t at_z = (tile_.first[0] >> level) + static_cast<unsigned>(z);
-    const std::uint64_t at_y = (tile_.first[1] >> level) + static_cast<unsigned>(y);
+    const std::uint64_t at_z = (group_.first[0] >> level) + static_cast<unsigned>(z);
+    const std::uint64_t at_y = (group_.first[1] >> level) + static_cast<unsigned>(y);
     return task_.values + (at_z * task_.extents[1] + at_y) * task_.extents[2] +
-           (tile_.first[2] >> level);
+           (group_.first[2] >> level);
   }
 
   const RestoreTask<T, Shape>& task_;
-  CellTile tile_{};
-  int last_x_ = -1;
+  CellTile group_{};
   CellMemory<T, Shape> memory_;
   CellCodes<Shape> codes_{};
 };
@@ -233,9 +242,12 @@ void restore_cells(const CellsParams& params, std::span<const Sections> passes,
   task.blocks = {Shape::rank, tiles, grid, coded.get(), classes.data(), codes.get()};
   for (std::size_t pass = 0; pass < passes.size(); ++pass)
     decode_chains(task.blocks, static_cast<int>(pass), head, passes[pass]);
+  // From the last to the first: when codes of near faces are needed by the tiles before, they have
+  // just been read with those of their own tile.
+  const std::uint64_t runs = run_count(grid);
   parallel_for(
-      run_count(grid), [&] { return std::make_unique<CellsDecoder<T, Shape>>(task); },
-      [&](auto& decoder, std::uint64_t i) { decoder->restore_run(run_of(grid, i)); },
+      runs, [&] { return std::make_unique<CellsDecoder<T, Shape>>(task); },
+      [&](auto& decoder, std::uint64_t i) { decoder->restore_run(run_of(grid, runs - 1 - i)); },
       [](const auto&) {});
   for (const Sections& sections : passes) put_patches(sections, frame);
 }

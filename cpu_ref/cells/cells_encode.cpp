@@ -6,6 +6,7 @@
 
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/prefetch.hpp"
 #include "cpu_ref/cells/cell_levels.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/cells/chains.hpp"
@@ -92,15 +93,15 @@ void fit_all_weights(CellsTask<T, Shape>& task, double half_step) {
   });
 }
 
-/// Codes tiles, one after the other.
+/// Codes groups of tiles, one after the other.
 template <class T, class Shape>
 class CellsEncoder {
  public:
   explicit CellsEncoder(const CellsTask<T, Shape>& task) : task_(task) {}
 
   void code_run(const TileRun& run) {
-    if (run.has_next) code_tile(run.end, false);
-    for (std::uint64_t number = run.end; number-- > run.first;) code_tile(number, true);
+    if (run.has_next) code_group(run.end, false);
+    run.template for_each_group<Shape>([&](std::uint64_t tile) { code_group(tile, true); });
   }
 
   const CellCounts& counts() const { return counts_; }
@@ -111,10 +112,10 @@ class CellsEncoder {
  private:
   using Finest = CellLevel<Shape, 0>;
 
-  void code_tile(std::uint64_t number, bool is_own) {
-    tile_ = task_.grid.template tile<Shape>(number);
+  void code_group(std::uint64_t first_tile, bool is_own) {
+    group_ = tile_of_group<Shape>(task_.grid, first_tile);
     fill_tables();
-    if (!tile_.is_whole) codes_.fill(0);  // of rows outside the field
+    if (!group_.is_whole) codes_.fill(0);  // of rows outside the field
     for_each_level_up<Shape>([&](auto level) {
       using Level = decltype(level);
       turn_face<Shape, Level>(memory_.template values<Level>());
@@ -125,10 +126,13 @@ class CellsEncoder {
       }
     });
     place_anchors<Shape>(
-        task_.grid, tile_, [&](std::uint64_t tile) { return task_.anchor(tile).restored; },
+        task_.grid, group_, [&](std::uint64_t tile) { return task_.anchor(tile).restored; },
         memory_.template values<TopLevel<Shape>>());
-    codes_[anchor_code<Shape>] = task_.anchor(number).code;
-    if (is_own) check_anchor();
+    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
+      codes_[static_cast<std::size_t>(anchor_code<Shape> + tile)] =
+          task_.anchor(first_tile + static_cast<unsigned>(tile)).code;
+      if (is_own) check_anchor(tile);
+    }
     for_each_level_down<Shape>(0, [&](auto level) {
       using Level = decltype(level);
       with_vectors_of_level<Level>([&] { code_level<Level>(); });
@@ -138,44 +142,41 @@ class CellsEncoder {
         hand_down<Fine, Level>(memory_.template values<Level>(), memory_.template values<Fine>());
       }
     });
-    if (is_own) store_blocks();
+    if (!is_own) return;
+    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile)
+      store_blocks(static_cast<unsigned>(tile));
   }
 
   void fill_tables() {
-    if (last_x_ == tile_.last[2]) return;
-    last_x_ = tile_.last[2];
     for_each_level_up<Shape>([&](auto level) {
-      memory_.template tables<decltype(level)>().fill(last_x_, task_.weights, task_.quantizer);
+      memory_.template tables<decltype(level)>().fill(group_.last[2], task_.weights,
+                                                      task_.quantizer);
     });
   }
 
   std::uint64_t first_of_row(int z, int y) const {
-    return task_.grid.index(tile_.first[0] + static_cast<unsigned>(z),
-                            tile_.first[1] + static_cast<unsigned>(y), tile_.first[2]);
+    return task_.grid.index(group_.first[0] + static_cast<unsigned>(z),
+                            group_.first[1] + static_cast<unsigned>(y), group_.first[2]);
   }
 
-  static void prefetch([[maybe_unused]] const T* row) {
-#if defined(__GNUC__)
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + Shape::tile - 1);
-#endif
-  }
-
-  /// Brings the tile's values in; those that are missing become NaN.
+  /// Brings the group's values in; those that are missing become NaN.
   void load() {
     T* const values = memory_.template values<Finest>();
-    const int count = std::min(tile_.last[2] + 1, Shape::tile);
-    for (int z = 0; z <= tile_.last[0]; ++z) {
-      for (int y = 0; y <= tile_.last[1]; ++y) {
+    const int count = std::min(group_.last[2] + 1, group_width<Shape>);
+    for (int z = 0; z <= group_.last[0]; ++z) {
+      for (int y = 0; y <= group_.last[1]; ++y) {
         const int odd = (z & 1) | (y & 1) << 1;
         T* const even_row = values + Finest::value_at(odd, z / 2, y / 2);
         T* const odd_row = values + Finest::value_at(odd | 4, z / 2, y / 2);
         const std::uint64_t first = first_of_row(z, y);
         const T* from = task_.frame.values.data() + first;
-        if (tile_.first[2] != 0) prefetch(from - Shape::tile);  // of the next one
-        T row[Shape::tile];
-        if (count < Shape::tile || task_.frame.mask.any()) {
-          std::fill(std::copy_n(from, count, row), row + Shape::tile, T(0));
+        if (group_.first[2] != 0) {  // of the next group
+          prefetch(from - group_width<Shape>);
+          prefetch(from - 1);
+        }
+        T row[group_width<Shape>];
+        if (count < group_width<Shape> || task_.frame.mask.any()) {
+          std::fill(std::copy_n(from, count, row), row + group_width<Shape>, T(0));
           if (task_.frame.mask.any()) {
             for (int x = 0; x < count; ++x)
               if (task_.is_missing(first + static_cast<unsigned>(x)))
@@ -223,11 +224,11 @@ class CellsEncoder {
     auto& tables = memory_.template tables<Level>();
     const RowSteps<T, n>& steps = tables.steps;
     const CellsQuantizer<T>& q = task_.quantizer;
-    const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
+    const int inside = points_along<Level, odd>(2, group_.last[2]);
     T doubts[n] = {};
-    for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
-      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, tile_, z, y, tables);
-      const RowPrediction<T, Level, Shape, odd> predict(values, tables, tile_.last, z, y);
+    for_each_row<Level, odd>(group_.last, [&](int z, int y) {
+      if (task_.local.any()) set_local_steps<Shape, Level, odd>(task_.local, group_, z, y, tables);
+      const RowPrediction<T, Level, Shape, odd> predict(values, tables, group_.last, z, y);
       T* const row = values + Level::value_at(odd, z, y);
       std::int16_t* const codes = codes_.data() + Level::code_at(odd, z, y);
       T restored[n];
@@ -260,8 +261,8 @@ class CellsEncoder {
   void check_class() {
     const auto along = [](int axis, int i) { return Level::spacing * (2 * i + (odd >> axis & 1)); };
     const T* const values = memory_.template values<Level>();
-    const int inside = points_along<Level>((odd & 4) != 0, tile_.last[2], false);
-    for_each_row<Level, odd>(tile_.last, [&](int z, int y) {
+    const int inside = points_along<Level, odd>(2, group_.last[2]);
+    for_each_row<Level, odd>(group_.last, [&](int z, int y) {
       if (along(0, z) == Shape::tile || along(1, y) == Shape::tile) return;  // the next tile's
       const std::uint64_t first = first_of_row(along(0, z), along(1, y));
       const T* const row = values + Level::value_at(odd, z, y);
@@ -269,10 +270,10 @@ class CellsEncoder {
         check(first + static_cast<unsigned>(along(2, k)), row[k], Level::spacing);
     });
   }
-  void check_anchor() {
-    check(first_of_row(0, 0),
-          memory_.template values<TopLevel<Shape>>()[TopLevel<Shape>::value_at(0, 0, 0)],
-          Shape::tile);
+  void check_anchor(int tile) {
+    using Top = TopLevel<Shape>;
+    check(first_of_row(0, 0) + static_cast<unsigned>(tile * Shape::tile),
+          memory_.template values<Top>()[Top::value_at(0, 0, 0) + tile], Shape::tile);
   }
   void check(std::uint64_t point, T restored, int spacing) {
     const T value = task_.frame.values[point];
@@ -285,31 +286,30 @@ class CellsEncoder {
         exact_value(point, value));
   }
 
-  /// Brings the codes of the tile into blocks and finds their classes.
-  void store_blocks() {
+  /// Brings the codes of a tile of the group into blocks and finds their classes.
+  void store_blocks(std::size_t tile) {
     const auto& order = CodeOrder<Shape>::get();
     for (std::size_t block = 0; block < tile_blocks; ++block) {
-      std::int16_t* const out =
-          task_.blocks.codes + (tile_.number * tile_blocks + block) * cell_block_codes;
+      const std::uint64_t number = (group_.number + tile) * tile_blocks + block;
+      std::int16_t* const out = task_.blocks.codes + number * cell_block_codes;
       std::int16_t codes[cell_block_codes];
-      order.for_each_of_block(block, [&](auto count, std::size_t i, std::size_t place) {
+      order.for_each_of_block(tile, block, [&](auto count, std::size_t i, std::size_t place) {
         std::copy_n(codes_.data() + place, count(), codes + i);
       });
       std::uint32_t sum = 0;
       for (const int code : codes) sum += static_cast<std::uint32_t>(code < 0 ? -code : code);
-      const std::uint64_t coded = task_.blocks.coded_of(tile_.number * tile_blocks + block);
-      const std::uint8_t number =
+      const std::uint64_t coded = task_.blocks.coded_of(number);
+      const std::uint8_t kind =
           class_of_block(sum, static_cast<std::uint32_t>(std::popcount(coded)));
-      task_.blocks.classes[tile_.number * tile_blocks + block] = number;
-      if (number == 0) continue;
+      task_.blocks.classes[number] = kind;
+      if (kind == 0) continue;
       std::copy_n(codes, cell_block_codes, out);
-      counts_.add_block(number, codes, coded);
+      counts_.add_block(kind, codes, coded);
     }
   }
 
   const CellsTask<T, Shape>& task_;
-  CellTile tile_{};
-  int last_x_ = -1;
+  CellTile group_{};
   CellMemory<T, Shape> memory_;
   CellCodes<Shape> codes_{};
   bool doubtful_[Shape::classes] = {};

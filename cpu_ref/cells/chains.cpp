@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/coders/symbol_lanes.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/prefetch.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
@@ -16,6 +17,8 @@ namespace cuszi::cpu {
 namespace {
 
 constexpr const char* damaged = "a chain of `cells` does not end as it should";
+/// Codes of blocks up to this magnitude are counted by vectors, the others one by one.
+constexpr int most_counted_at_once = 6;
 
 /// The runs of tiles that a segment of classes has: every lane as many steps as it has blocks.
 struct ClassSegment {
@@ -117,15 +120,27 @@ struct CodeSegment {
   }
 };
 
-/// Whether some codes of a block have raw bits.
-bool has_raw_bits(const std::int16_t* codes) {
+/// The largest magnitude among the codes of a block.
+int largest_magnitude(const std::int16_t* codes) {
   std::int16_t least = 0;
   std::int16_t most = 0;
   for (int i = 0; i < cell_block_codes; ++i) {
     least = std::min(least, codes[i]);
     most = std::max(most, codes[i]);
   }
-  return least < -most_small_code || most > most_small_code;
+  return std::max(-least, int{most});
+}
+/// Whether some codes of a block have raw bits.
+bool has_raw_bits(const std::int16_t* codes) { return largest_magnitude(codes) > most_small_code; }
+
+/// How many codes of a block have this magnitude.
+unsigned count_of_magnitude(const std::int16_t* codes, int magnitude) {
+  const auto positive = static_cast<std::int16_t>(magnitude);
+  const auto negative = static_cast<std::int16_t>(-magnitude);
+  std::uint16_t count = 0;
+  for (int i = 0; i < cell_block_codes; ++i)
+    count = static_cast<std::uint16_t>(count + (codes[i] == positive || codes[i] == negative));
+  return count;
 }
 
 /// The blocks of a round: lanes are coded in turns, a code of each.
@@ -144,6 +159,15 @@ struct Round {
     return std::all_of(std::begin(coded), std::end(coded), [](auto bits) { return ~bits == 0; });
   }
 };
+
+/// Rounds go backwards, which processors may not foresee.
+void prefetch_codes(const CellBlocks& all, std::span<const std::uint64_t> blocks) {
+  for (const std::uint64_t block : blocks) {
+    const std::int16_t* const codes = all.codes + block * cell_block_codes;
+    prefetch(codes);
+    prefetch(codes + cell_block_codes / 2);
+  }
+}
 
 /// The signs that the lanes of a segment carry.
 struct CarriedSigns {
@@ -295,6 +319,7 @@ std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegm
     states[lane] = lane_start + signs.bits[lane];
   WordsBackwards words(segment.blocks.size() * cell_block_codes * 2 + 1);
   for (std::size_t number = segment.rounds(); number-- > 0;) {
+    if (number > 0) prefetch_codes(all, segment.round(number - 1));
     const Round round(all, segment.round(number));
     with_wide_vectors(
         [&] { put_round(all, round, number * cell_block_codes, shares, signs, states, words); });
@@ -337,15 +362,13 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       const bool is_coded = is_whole || (round.coded[lane] >> i & 1) != 0;
       std::uint32_t token = is_coded ? entry % token_places : 0;
       std::uint32_t next = is_coded ? take_symbol(state, entry) : state;
-      if constexpr (carries) {
-        const bool is_pair =
-            (token > 0) & (token < small_tokens) & (carried[lane] < most_carried_signs);
-        const std::uint32_t frequency = entry >> 6 & 0xFFFU;
-        const std::uint32_t of_pair =
-            next + frequency * (state >> table_probability_bits) + (token % 2 == 0 ? frequency : 0);
-        next = is_pair ? of_pair : next;
-        token = is_pair ? positive_token(token) : token;
-        carried[lane] += is_pair ? 1 : 0;
+      if constexpr (carries) {  // in integers, which compilers make vectors of
+        const std::uint32_t is_small = has_small_sign(token) ? 1 : 0;
+        const std::uint32_t is_pair = carried[lane] < most_carried_signs ? is_small : 0;
+        const std::uint32_t frequency = (entry >> 6 & 0xFFFU) * is_pair;
+        next += frequency * ((state >> table_probability_bits) + (token % 2 ^ 1));
+        token = is_pair != 0 ? positive_token(token) : token;
+        carried[lane] += is_pair;
       }
       tokens[lane] = token;
       words.states[lane] = next;
@@ -422,7 +445,18 @@ std::vector<std::uint64_t> CellBlocks::live(int pass) const {
 
 void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t coded) {
   codes[number][0] -= static_cast<unsigned>(cell_block_codes - std::popcount(coded));
-  if (!has_raw_bits(block)) {
+  const int largest = largest_magnitude(block);
+  if (largest <= most_counted_at_once) {
+    unsigned zeros = cell_block_codes;
+    for (int magnitude = 1; magnitude <= largest; ++magnitude) {
+      const unsigned count = count_of_magnitude(block, magnitude);
+      codes[number][small_token_of(magnitude)] += count;
+      zeros -= count;
+    }
+    codes[number][0] += zeros;
+    return;
+  }
+  if (largest <= most_small_code) {
     for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][small_token_of(block[i])];
     return;
   }

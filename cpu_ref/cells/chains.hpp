@@ -45,13 +45,14 @@ std::unique_ptr<CodedPoints> coded_points(const CellGrid& grid) {
   return coded;
 }
 
-/// How often symbols come: what tables follow from.
+/// How often symbols come: what tables follow from. Both tokens of a pair have the same frequency,
+/// so the positive one may be counted for both.
 struct CellCounts {
   std::uint64_t codes[class_count][token_places] = {};    ///< tokens, by class
   std::uint64_t classes[class_count][token_places] = {};  ///< by context
   std::uint64_t raw_bits = 0;
-  /// What add_block() counts and add() adds to `codes`: successive codes are counted apart, so that
-  /// none waits for the one before.
+  /// What add_block() counts in blocks of larger codes and add() adds to `codes`: successive codes
+  /// are counted apart, so that none waits for the one before.
   std::uint64_t parts[class_count][4][token_places] = {};
 
   void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
