@@ -159,6 +159,11 @@ class CellsEncoder {
                             group_.first[1] + static_cast<unsigned>(y), group_.first[2]);
   }
 
+  static void prefetch_row(const T* row) {
+    constexpr int values_of_line = 64 / sizeof(T);
+    for (int x = 0; x < group_width<Shape>; x += values_of_line) prefetch(row + x);
+  }
+
   /// Brings the group's values in; those that are missing become NaN.
   void load() {
     T* const values = memory_.template values<Finest>();
@@ -170,10 +175,7 @@ class CellsEncoder {
         T* const odd_row = values + Finest::value_at(odd | 4, z / 2, y / 2);
         const std::uint64_t first = first_of_row(z, y);
         const T* from = task_.frame.values.data() + first;
-        if (group_.first[2] != 0) {  // of the next group
-          prefetch(from - group_width<Shape>);
-          prefetch(from - 1);
-        }
+        if (group_.first[2] != 0) prefetch_row(from - group_width<Shape>);  // of the next group
         T row[group_width<Shape>];
         if (count < group_width<Shape> || task_.frame.mask.any()) {
           std::fill(std::copy_n(from, count, row), row + group_width<Shape>, T(0));

@@ -160,7 +160,7 @@ struct Round {
   }
 };
 
-/// Rounds go backwards, which processors may not foresee.
+/// Asks for the codes of a round, which processors may not foresee.
 void prefetch_codes(const CellBlocks& all, std::span<const std::uint64_t> blocks) {
   for (const std::uint64_t block : blocks) {
     const std::int16_t* const codes = all.codes + block * cell_block_codes;
@@ -313,6 +313,7 @@ void put_round(const CellBlocks& all, const Round& round, std::size_t first,
 
 std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegment& segment,
                                            const LaneShares& shares) {
+  prefetch_codes(all, segment.round(0));
   const CarriedSigns signs(all, segment);
   std::uint32_t states[most_lanes];
   for (std::size_t lane = 0; lane < most_lanes; ++lane)
