@@ -130,8 +130,21 @@ int largest_magnitude(const std::int16_t* codes) {
   }
   return std::max(-least, int{most});
 }
-/// Whether some codes of a block have raw bits.
-bool has_raw_bits(const std::int16_t* codes) { return largest_magnitude(codes) > most_small_code; }
+/// The tokens of the codes of a block, given its largest magnitude. Calls f(i, token) for those
+/// that have raw bits.
+template <class F>
+[[gnu::always_inline]] inline void tokens_of_block(const std::int16_t* codes, int largest,
+                                                   std::uint16_t* tokens, const F& f) {
+  for (int i = 0; i < cell_block_codes; ++i)
+    tokens[i] = static_cast<std::uint16_t>(small_token_of(codes[i]));
+  if (largest <= most_small_code) return;
+  for (int i = 0; i < cell_block_codes; ++i) {
+    if (std::abs(codes[i]) <= most_small_code) continue;
+    const CellToken token = token_of_code(codes[i]);
+    tokens[i] = static_cast<std::uint16_t>(token.token);
+    f(i, token);
+  }
+}
 
 /// How many codes of a block have this magnitude.
 unsigned count_of_magnitude(const std::int16_t* codes, int magnitude) {
@@ -266,24 +279,16 @@ struct RoundSymbols {
   void add_lane(std::size_t lane, const std::int16_t* codes, std::uint32_t kind,
                 std::uint64_t coded, std::size_t carried) {
     std::uint16_t own[cell_block_codes];
+    tokens_of_block(codes, largest_magnitude(codes), own,
+                    [&](int i, const CellToken&) { large[i] |= 1U << lane; });
     const std::uint32_t base = kind * token_places;
-    if (has_raw_bits(codes)) {
-      for (std::size_t i = 0; i < cell_block_codes; ++i) {
-        const std::uint32_t token = token_of_code(codes[i]).token;
-        own[i] = static_cast<std::uint16_t>(base + token);
-        if (token >= small_tokens) large[i] |= 1U << lane;
-      }
-    } else {
-      for (std::size_t i = 0; i < cell_block_codes; ++i)
-        own[i] = static_cast<std::uint16_t>(base + small_token_of(codes[i]));
-    }
     for (std::size_t i = 0; i < std::min<std::size_t>(carried, cell_block_codes); ++i) {
-      const std::uint32_t token = own[i] - base;
-      if (has_small_sign(token))
-        own[i] = static_cast<std::uint16_t>(LaneShares::pairs + base + positive_token(token));
+      if (has_small_sign(own[i]))
+        own[i] = static_cast<std::uint16_t>(LaneShares::pairs + positive_token(own[i]));
     }
     for (std::size_t i = 0; i < cell_block_codes; ++i)
-      indices[i][lane] = (coded >> i & 1) != 0 ? own[i] : std::uint16_t{LaneShares::none};
+      indices[i][lane] =
+          static_cast<std::uint16_t>((coded >> i & 1) != 0 ? base + own[i] : LaneShares::none);
   }
 };
 
@@ -457,15 +462,10 @@ void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t 
     codes[number][0] += zeros;
     return;
   }
-  if (largest <= most_small_code) {
-    for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][small_token_of(block[i])];
-    return;
-  }
-  for (int i = 0; i < cell_block_codes; ++i) {
-    const CellToken token = token_of_code(block[i]);
-    ++parts[number][i % 4][token.token];
-    raw_bits += token.raw_bits;
-  }
+  std::uint16_t tokens[cell_block_codes];
+  tokens_of_block(block, largest, tokens,
+                  [&](int, const CellToken& token) { raw_bits += token.raw_bits; });
+  for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][tokens[i]];
 }
 
 void CellCounts::add_contexts(const CellBlocks& blocks) {
