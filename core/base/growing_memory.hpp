@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "core/base/host_array.hpp"
 #include "core/base/units.hpp"
 
 namespace cuszi {
@@ -17,7 +18,7 @@ class GrowingMemory {
     if (size_ < count) {
       values_.reset();
       size_ = 0;
-      values_ = std::make_unique_for_overwrite<T[]>(count);
+      values_ = make_host_array<T>(count);
       size_ = count;
     }
     return std::span(values_.get(), count);

@@ -25,7 +25,7 @@ namespace cuszi::cpu {
 template <class Shape>
 inline constexpr int group_tiles = Shape::rank == 3 ? 4 : 1;
 template <class Shape>
-inline constexpr int group_width = group_tiles<Shape>* Shape::tile;
+inline constexpr int group_width = Shape::tile * group_tiles<Shape>;
 
 /// The tiles of a group, as one that is longer along x.
 template <class Shape>

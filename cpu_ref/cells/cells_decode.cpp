@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/base/host_array.hpp"
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cell_levels.hpp"
@@ -237,7 +238,7 @@ void restore_cells(const CellsParams& params, std::span<const Sections> passes,
   }
   const std::uint64_t tiles = grid.count();
   std::vector<std::uint8_t> classes(tiles * tile_blocks);
-  const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);
+  const auto codes = make_host_array<std::int16_t>(tiles * cell_codes);
   const auto coded = coded_points<Shape>(grid);
   task.blocks = {Shape::rank, tiles, grid, coded.get(), classes.data(), codes.get()};
   for (std::size_t pass = 0; pass < passes.size(); ++pass)

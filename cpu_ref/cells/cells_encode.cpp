@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "core/base/host_array.hpp"
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/prefetch.hpp"
@@ -349,7 +350,7 @@ std::vector<OwnCoded> code_cells(const CellsParams& params, double bound,
   });
   fit_all_weights(task, params.half_step);
   std::vector<std::uint8_t> classes(tiles * tile_blocks);
-  const auto codes = std::make_unique_for_overwrite<std::int16_t[]>(tiles * cell_codes);
+  const auto codes = make_host_array<std::int16_t>(tiles * cell_codes);
   task.coded = coded_points<Shape>(task.grid);
   task.blocks = {Shape::rank, tiles, task.grid, task.coded.get(), classes.data(), codes.get()};
   CellCounts counts;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
+#include "core/base/host_array.hpp"
 #include "core/tuning/dead_zone.hpp"
 #include "cpu_ref/multilevel/context_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"
@@ -36,10 +37,9 @@ class Engine final : public MultilevelEngine {
         max_(max),
         mask_(mask),
         original_(original),
-        owned_(output.empty() ? std::make_unique_for_overwrite<T[]>(original.size()) : nullptr),
+        owned_(output.empty() ? make_host_array<T>(original.size()) : nullptr),
         values_(output.empty() ? std::span<T>(owned_.get(), original.size()) : output),
-        magnitudes_(
-            std::make_unique_for_overwrite<std::uint8_t[]>(values_.size() + magnitudes_room)),
+        magnitudes_(make_host_array<std::uint8_t>(values_.size() + magnitudes_room)),
         local_(std::move(local)),
         rules_(rules),
         error_sums_(plan_.passes.size()) {}
@@ -122,7 +122,7 @@ class Engine final : public MultilevelEngine {
     const auto passes = std::span(plan_.passes).first(plan_.coarse_passes);
     std::size_t points = 0;
     for (const Pass& pass : passes) points += pass.points;
-    const auto coarse = std::make_unique_for_overwrite<T[]>(points);
+    const auto coarse = make_host_array<T>(points);
     std::size_t at = 0;
     for (const Pass& pass : passes) {
       for_each_row_of(pass, [&](const ClassPlan<T>& c, const Row& row) {

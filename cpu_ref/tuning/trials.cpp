@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/host_array.hpp"
 #include "core/multilevel/context.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"
@@ -36,8 +37,8 @@ std::uint64_t bytes_of(const MultilevelParams& params, const FrameCoding& coding
   std::uint64_t bytes = head.size();
   const auto passes = static_cast<int>(make_schedule(params.lattice).passes.size());
   const std::size_t points = frame.values.size();
-  const auto codes = std::make_unique_for_overwrite<QuantCode[]>(points);
-  const auto contexts = std::make_unique_for_overwrite<std::uint8_t[]>(points);
+  const auto codes = make_host_array<QuantCode>(points);
+  const auto contexts = make_host_array<std::uint8_t>(points);
   std::vector<PassCodes> coded;
   std::size_t first = 0;
   for (int number = 0; number < passes; ++number) {
