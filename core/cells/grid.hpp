@@ -33,9 +33,9 @@ CUSZI_HD constexpr int log2_of_power(int power) {
 CUSZI_HD constexpr int order_of(int odd) { return (odd & 1) + (odd >> 1 & 1) + (odd >> 2 & 1); }
 
 /// Tiles along the last axes of a frame, as many as the rank, and where the codes of a tile stand.
-template <int rank_>
+template <int axes>
 struct CellShape {
-  static constexpr int rank = rank_;
+  static constexpr int rank = axes;
   static constexpr int tile = rank == 3 ? 16 : rank == 2 ? 64 : 4096;  ///< points along an axis
   static constexpr int half = tile / 2;
   static constexpr int levels = rank == 3 ? 4 : rank == 2 ? 6 : 12;

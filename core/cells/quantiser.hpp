@@ -29,8 +29,8 @@ struct CellValue {
 /// Rounds prediction errors of values less the background to multiples of a level's step.
 template <class T>
 struct CellsQuantizer {
-  T step[most_cell_levels];
-  T inverse[most_cell_levels];
+  T step[most_cell_levels] = {};
+  T inverse[most_cell_levels] = {};
   T anchor_step;
   T anchor_inverse;
   T background;
@@ -44,9 +44,7 @@ struct CellsQuantizer {
 
   CellsQuantizer(double half_step, double subtracted, double range_min, double range_max,
                  double absolute_bound = 0, const RestoreRules<T>& rules = {})
-      : step{},
-        inverse{},
-        background(static_cast<T>(subtracted)),
+      : background(static_cast<T>(subtracted)),
         low(static_cast<T>(range_min) - background),
         high(static_cast<T>(range_max) - background),
         min(static_cast<T>(range_min)),

@@ -58,16 +58,16 @@ inline constexpr int cell_fit_rounds = 6;
 
 /// The points of a class in a level, and which of them a fit looks at.
 struct CellFitSample {
-  Extents3 points;  ///< along each axis
+  Extents3 points{};  ///< along each axis
   Extents3 steps{};
   Extents3 shifts{};  ///< of the first point
-  std::uint64_t count;
+  std::uint64_t count = 0;
   int spacing;
   int odd;
 
   template <class Shape>
   CUSZI_HD CellFitSample(Shape /*shape*/, const Extents3& extents, int level_spacing, int of_class)
-      : points{}, count(0), spacing(level_spacing), odd(of_class) {
+      : spacing(level_spacing), odd(of_class) {
     for (int axis = 0; axis < axis_count; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
       steps[a] = Shape::has(axis) ? static_cast<std::uint64_t>(2 * spacing) : 1;

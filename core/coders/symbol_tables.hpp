@@ -194,7 +194,7 @@ CUSZI_HD inline Cost cost_by_table(const Count* counts, const std::uint16_t* fre
 }
 CUSZI_HD inline std::uint32_t explicit_table_bits(const std::uint16_t* frequencies,
                                                   std::uint32_t rest, bool is_signed) {
-  std::uint32_t bits = static_cast<std::uint32_t>(table_symbol_bits * (is_signed ? 1 : 2));
+  auto bits = static_cast<std::uint32_t>(table_symbol_bits * (is_signed ? 1 : 2));
   for_each_written(frequencies, rest, is_signed,
                    [&](std::uint32_t /*symbol*/, unsigned before, unsigned width) {
                      const int ones = ones_of_width(before, width);

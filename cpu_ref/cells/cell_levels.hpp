@@ -21,11 +21,11 @@ namespace cuszi::cpu {
 // rows through all of them: the far face of a tile is the near face of the next one. Groups are
 // taken from the last to the first, so the far face of a group has been restored before.
 
-/// Tiles of a group: rows of the finest level fill wide vectors.
+/// Points of a group along x: rows of the finest level fill wide vectors.
 template <class Shape>
-inline constexpr int group_tiles = Shape::rank == 3 ? 4 : 1;
+inline constexpr int group_width = Shape::rank == 3 ? 4 * Shape::tile : Shape::tile;
 template <class Shape>
-inline constexpr int group_width = Shape::tile * group_tiles<Shape>;
+inline constexpr int group_tiles = group_width<Shape> / Shape::tile;
 
 /// The tiles of a group, as one that is longer along x.
 template <class Shape>
@@ -41,15 +41,15 @@ CellTile tile_of_group(const CellGrid& grid, std::uint64_t first_tile) {
 
 /// How many tiles a group has.
 template <class Shape>
-int tiles_in(const CellTile& group) {
+std::size_t tiles_in(const CellTile& group) {
   const int begun = group.last[2] / Shape::tile + 1;
-  return begun < group_tiles<Shape> ? begun : group_tiles<Shape>;
+  return static_cast<std::size_t>(std::min(begun, group_tiles<Shape>));
 }
 
 /// The arrays of a level: all classes alike.
-template <class Shape, int level_>
+template <class Shape, int number>
 struct CellLevel {
-  static constexpr int level = level_;
+  static constexpr int level = number;
   static constexpr int spacing = 1 << level;
   static constexpr int cells = Shape::half >> level;    ///< of a tile along an axis
   static constexpr int n = cells * group_tiles<Shape>;  ///< points of a row

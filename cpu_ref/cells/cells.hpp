@@ -17,6 +17,6 @@ std::vector<OwnCoded> encode_values(const CellsParams& params, double bound,
 /// that it needs. Throws ArchiveError.
 template <class T>
 void decode_values(const CellsParams& params, std::span<const Sections> passes,
-                   const FrameOutput<T>& frame);
+                   const FrameOutput<T>& output);
 
 }  // namespace cuszi::cpu

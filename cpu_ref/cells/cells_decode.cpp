@@ -84,9 +84,9 @@ class CellsDecoder {
   /// ones along z and y.
   void collect_codes() {
     codes_.fill(0);
-    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
-      collect_own_codes(static_cast<unsigned>(tile));
-      for (unsigned next = 1; next < 4; ++next) collect_face(static_cast<unsigned>(tile), next);
+    for (std::size_t tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
+      collect_own_codes(tile);
+      for (unsigned next = 1; next < 4; ++next) collect_face(tile, next);
     }
   }
   void collect_own_codes(std::size_t tile) {
@@ -148,7 +148,7 @@ class CellsDecoder {
     if (task_.first_level == Shape::levels) {
       const T* const anchors =
           memory_.template values<TopLevel<Shape>>() + TopLevel<Shape>::value_at(0, 0, 0);
-      for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile)
+      for (std::size_t tile = 0; tile < tiles_in<Shape>(group_); ++tile)
         out_row(0, 0)[tile] = task_.quantizer.handed_out(anchors[tile]);
       return;
     }

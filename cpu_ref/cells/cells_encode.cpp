@@ -129,9 +129,8 @@ class CellsEncoder {
     place_anchors<Shape>(
         task_.grid, group_, [&](std::uint64_t tile) { return task_.anchor(tile).restored; },
         memory_.template values<TopLevel<Shape>>());
-    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
-      codes_[static_cast<std::size_t>(anchor_code<Shape> + tile)] =
-          task_.anchor(first_tile + static_cast<unsigned>(tile)).code;
+    for (std::size_t tile = 0; tile < tiles_in<Shape>(group_); ++tile) {
+      codes_[anchor_code<Shape> + tile] = task_.anchor(first_tile + tile).code;
       if (is_own) check_anchor(tile);
     }
     for_each_level_down<Shape>(0, [&](auto level) {
@@ -144,8 +143,7 @@ class CellsEncoder {
       }
     });
     if (!is_own) return;
-    for (int tile = 0; tile < tiles_in<Shape>(group_); ++tile)
-      store_blocks(static_cast<unsigned>(tile));
+    for (std::size_t tile = 0; tile < tiles_in<Shape>(group_); ++tile) store_blocks(tile);
   }
 
   void fill_tables() {
@@ -273,9 +271,9 @@ class CellsEncoder {
         check(first + static_cast<unsigned>(along(2, k)), row[k], Level::spacing);
     });
   }
-  void check_anchor(int tile) {
+  void check_anchor(std::size_t tile) {
     using Top = TopLevel<Shape>;
-    check(first_of_row(0, 0) + static_cast<unsigned>(tile * Shape::tile),
+    check(first_of_row(0, 0) + tile * Shape::tile,
           memory_.template values<Top>()[Top::value_at(0, 0, 0) + tile], Shape::tile);
   }
   void check(std::uint64_t point, T restored, int spacing) {
