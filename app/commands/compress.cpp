@@ -85,6 +85,8 @@ class Compression {
     }
     if (!file) return append_member(output_, held_);
     if (!held_.empty()) file->write(held_);
+    file->sync();
+    field_.expect_unchanged();
     file->commit();
     if (removable_) remove_input(*file);
   }

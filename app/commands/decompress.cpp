@@ -56,6 +56,7 @@ class Decompression {
       Progress progress(archive_, field_bytes(), !options_.run.quiet);
       restore_to(file, progress);
     }
+    file.sync();
     if (original_) original_->expect_unchanged();
     file.commit();
     warn_of_unfinished(reader_, archive_);

@@ -96,6 +96,8 @@ class FileCopy {
     guard_.expect_unchanged();
     if (options_.strict) refuse_warnings();
     add_notes(file);
+    file.sync();
+    guard_.expect_unchanged();
     file.commit();
     tell();
   }

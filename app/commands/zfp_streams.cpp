@@ -45,6 +45,7 @@ void make_archive(const ZfpImportOptions& options, const std::string& output) {
   const Stopwatch clock;
   OutputFile file(output, options.input, options.run.force);
   const CompressedField result = import_zfp(read_all(options.input), options.how, file);
+  file.sync();
   file.commit();
   Report report = report_on(result.header, result.summary, result.archive_bytes);
   report.input = options.input;
@@ -90,6 +91,7 @@ void make_stream(const ZfpExportOptions& options, const std::string& output) {
   ArchiveReader reader(source);
   OutputFile file(output, options.archive, options.run.force);
   const ZfpExport made = export_zfp(reader, file);
+  file.sync();
   file.commit();
   tell(made, options, output);
   if (made.patches != 0) {

@@ -188,10 +188,14 @@ std::string OutputFile::path_to_write() const {
   return temporary_.empty() ? handle_path(file_) : temporary_;
 }
 
-void OutputFile::commit() {
+void OutputFile::sync() {
   if (is_stream_) return;
   if (input_) take_permissions();
   if (::fsync(file_.get()) != 0) fail("be written");
+}
+
+void OutputFile::commit() {
+  if (is_stream_) return;
   if (temporary_.empty()) link_into_place();
   if (!temporary_.empty()) move_into_place();
   is_folder_synced_ = sync_folder();

@@ -33,7 +33,9 @@ class OutputFile final : public ByteSink {
   /// Sets the final size, which speeds up write_at() from several threads. Not for a stream.
   void set_size(ByteCount size) { parts_.set_size(file_.get(), size); }
 
-  /// Syncs and names the file.
+  /// Waits until the contents are on disk.
+  void sync();
+  /// Names the file, which sync() has written. What must hold for this is checked between the two.
   void commit();
 
   /// Whether commit() has synced file and name. False for a stream.

@@ -52,10 +52,14 @@ class Changes(CliTest):
                 with self.subTest(command=command, change=change.__name__):
                     path.write_bytes(original)
                     time.sleep(0.03)  # past the resolution of file times
-                    process = self.paused(*command, once=lambda names: any(n.endswith(WATCHED) for n in names))
+                    process = self.paused(*command, once=self.reads)
                     change()
                     self.assertEqual(self.resumed(process), INPUT, process.stderr.read())
                     self.assertNotIn("out", self.files())
+
+    def reads(self, names):
+        """Whether the input is open and there is no output yet."""
+        return any(name.endswith(WATCHED) for name in names) and not self.path("out").exists()
 
     @also_sanitized
     def test_a_restless_input_never_breaks_anything(self):
