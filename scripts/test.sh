@@ -15,7 +15,7 @@ scripts and of the documents, and builds their site.
   --quick       only the default build and its tests
   --tidy        also run clang-tidy
 
-The fuzzers run for 40 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
+The fuzzers run for 30 seconds in all, or CUSZI_FUZZ_SECONDS. Fuzzers and clang-tidy are not run
 again on what has passed before. Where no GPU is, the preset ci takes the place of default: device
 code is checked, but not generated.
 USAGE
@@ -45,7 +45,7 @@ source_folders=(app bench bindings codec core cpu_ref examples gpu include tests
 export PYTHONDONTWRITEBYTECODE='' PYTHONPYCACHEPREFIX=$PWD/build/pycache
 passed_folder=$PWD/build/passed
 export passed_folder
-fuzz_seconds=${CUSZI_FUZZ_SECONDS:-40}
+fuzz_seconds=${CUSZI_FUZZ_SECONDS:-30}
 
 step() { printf '\n== %s\n' "$*"; }
 

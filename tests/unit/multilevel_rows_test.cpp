@@ -127,7 +127,8 @@ TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", fl
   CHECK(compared > 400 * lattices);
 }
 
-TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "", float, double) {
+TEMPLATE_TEST_CASE("points of a class are observed as core observes them", "[unsanitized]", float,
+                   double) {
   Random random(8);
   std::uint64_t taking_part = 0;
   for (int i = 0; i < 250; ++i) {
