@@ -349,8 +349,8 @@ TEST_CASE("weights of cells are those that a field was made with") {
   CHECK(fit_weights(seen, 1e-3, 7) == equal_weights(7));
 }
 
-TEMPLATE_TEST_CASE("frames of cells come back within the bound at every stride", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("frames of cells come back within the bound at every stride", "[unsanitized]",
+                   float, double) {
   for (const Extents3& extents :
        {Extents3{17, 17, 17}, Extents3{33, 34, 35}, Extents3{5, 70, 40}, Extents3{2, 2, 2},
         Extents3{18, 16, 1100}, Extents3{1, 64, 65}, Extents3{1, 130, 100}, Extents3{1, 3, 500},

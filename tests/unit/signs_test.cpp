@@ -66,7 +66,7 @@ TEST_CASE("signs come back") {
   }
 }
 
-TEST_CASE("tiles cover a frame, and beyond it repeat its nearest points") {
+TEST_CASE("tiles cover a frame, and beyond it repeat its nearest points", "[unsanitized]") {
   for (const Dims& dims : sign_shapes) {
     INFO(dims.to_string());
     const SignWords words = clustered_signs(dims, 3);

@@ -271,7 +271,7 @@ void check_grid(DType dtype, double bound) {
 
 }  // namespace
 
-TEST_CASE("grids of narrow types keep the bound and their values") {
+TEST_CASE("grids of narrow types keep the bound and their values", "[unsanitized]") {
   Random random(9);
   for (const DType dtype :
        {DType::f16, DType::bf16, DType::i8, DType::u8, DType::i16, DType::u16}) {
