@@ -52,14 +52,25 @@ class Changes(CliTest):
                 with self.subTest(command=command, change=change.__name__):
                     path.write_bytes(original)
                     time.sleep(0.03)  # past the resolution of file times
-                    process = self.paused(*command, once=self.reads)
+                    process = self.paused(*command, once=self.reading())
                     change()
                     self.assertEqual(self.resumed(process), INPUT, process.stderr.read())
                     self.assertNotIn("out", self.files())
 
-    def reads(self, names):
-        """Whether the input is open and there is no output yet."""
-        return any(name.endswith(WATCHED) for name in names) and not self.path("out").exists()
+    def reading(self):
+        """Tells whether the input is being read: it was open at the last look, too, which it is not while its first
+        bytes are looked at; the output is open, and has no name yet."""
+        was_open = False
+
+        def holds(names):
+            nonlocal was_open
+            is_open = any(name.endswith(WATCHED) for name in names)
+            is_begun = any(name.startswith(str(self.folder)) and not name.endswith((WATCHED, "v.cuszi"))
+                           for name in names)
+            before, was_open = was_open, is_open
+            return before and is_open and is_begun and not self.path("out").exists()
+
+        return holds
 
     @also_sanitized
     def test_a_restless_input_never_breaks_anything(self):
