@@ -88,5 +88,11 @@ CUSZI_HD constexpr std::uint32_t positive_token(std::uint32_t token) { return (t
 CUSZI_HD constexpr SymbolShare share_of_pair(const SymbolShare& positive) {
   return {2 * positive.frequency, positive.first};
 }
+/// How much larger the state is after a pair was taken than after its token alone, which stands for
+/// 1 if it `is_negative`, else 0.
+CUSZI_HD constexpr std::uint32_t added_by_pair(std::uint32_t state, std::uint32_t frequency,
+                                               std::uint32_t is_negative) {
+  return frequency * ((state >> table_probability_bits) + is_negative);
+}
 
 }  // namespace cuszi

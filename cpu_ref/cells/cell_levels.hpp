@@ -399,24 +399,21 @@ class CodeOrder {
   /// number `tile` of the group.
   template <class F>
   void for_each_of_block(std::size_t tile, std::size_t block, const F& f) const {
-    const std::uint16_t* const own = places_.data() + block * cell_block_codes;
-    const std::size_t shift = tile * step_of(block * cell_block_codes);
+    const std::size_t first = block * cell_block_codes;
+    const auto place = [&](std::size_t i) { return places_[first + i] + tile * steps_[first + i]; };
     if (is_by_runs_[block]) {
       for (std::size_t i = 0; i < cell_block_codes; i += run)
-        f(std::integral_constant<int, run>{}, i, own[i] + shift);
-    } else if (block > 0) {
-      for (std::size_t i = 0; i < cell_block_codes; ++i)
-        f(std::integral_constant<int, 1>{}, i, own[i] + shift);
+        f(std::integral_constant<int, run>{}, i, place(i));
     } else {
       for (std::size_t i = 0; i < cell_block_codes; ++i)
-        f(std::integral_constant<int, 1>{}, i, own[i] + tile * step_of(i));
+        f(std::integral_constant<int, 1>{}, i, place(i));
     }
   }
 
  private:
   CodeOrder() {
     places_[0] = anchor_code<Shape>;
-    steps_of_first_[0] = 1;
+    steps_[0] = 1;
     for_each_level_up<Shape>([&](auto level) {
       using Level = decltype(level);
       for_each_class<Shape>([&](auto odd) { add<Level, odd()>(); });
@@ -428,10 +425,6 @@ class CodeOrder {
         is_by_runs_[block] = is_by_runs_[block] && own[i] == own[i / run * run] + i % run;
     }
   }
-  std::size_t step_of(std::size_t position) const {
-    return position < cell_block_codes ? steps_of_first_[position]
-                                       : steps_[position / cell_block_codes];
-  }
   template <class Level, int odd>
   void add() {
     constexpr int cells = Level::cells;
@@ -440,11 +433,7 @@ class CodeOrder {
         for (int x = 0; x < cells; ++x) {
           const auto position = static_cast<std::uint16_t>(Shape::position(cells, odd, z, y, x));
           places_[position] = static_cast<std::uint16_t>(Level::code_at(odd, z, y) + x);
-          if (position < cell_block_codes) {
-            steps_of_first_[position] = cells;
-          } else {
-            steps_[position / cell_block_codes] = cells;
-          }
+          steps_[position] = cells;
           for (unsigned next = 1; next < 4; ++next) {
             const bool by_z = (next & 1) != 0;
             const bool by_y = (next & 2) != 0;
@@ -461,11 +450,8 @@ class CodeOrder {
   }
 
   std::array<std::uint16_t, cell_codes> places_{};  ///< by position, in a group's first tile
-  /// From there to the places in the next tile: by block, and in the first one, of several levels,
-  /// by position.
-  std::array<std::uint16_t, tile_blocks> steps_{};
-  std::array<std::uint16_t, cell_block_codes> steps_of_first_{};
-  std::array<bool, tile_blocks> is_by_runs_{};  ///< all codes of a block
+  std::array<std::uint16_t, cell_codes> steps_{};   ///< from there to those in the next tile
+  std::array<bool, tile_blocks> is_by_runs_{};      ///< all codes of a block
 };
 
 /// Tiles that a thread takes in a row, groups of them from the last to the first.

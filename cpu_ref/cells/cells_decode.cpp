@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
-#include "core/base/host_array.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/cells/cell_levels.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <numeric>
 
-#include "core/base/host_array.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/prefetch.hpp"

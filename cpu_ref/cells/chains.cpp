@@ -371,8 +371,7 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       if constexpr (carries) {  // in integers, which compilers make vectors of
         const std::uint32_t is_small = has_small_sign(token) ? 1 : 0;
         const std::uint32_t is_pair = carried[lane] < most_carried_signs ? is_small : 0;
-        const std::uint32_t frequency = (entry >> 6 & 0xFFFU) * is_pair;
-        next += frequency * ((state >> table_probability_bits) + (token % 2 ^ 1));
+        next += is_pair * added_by_pair(state, entry >> 6 & 0xFFFU, token % 2 ^ 1);
         token = is_pair != 0 ? positive_token(token) : token;
         carried[lane] += is_pair;
       }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
-#include "core/base/host_array.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/tuning/dead_zone.hpp"
 #include "cpu_ref/multilevel/context_fit.hpp"
 #include "cpu_ref/multilevel/row_predictor.hpp"

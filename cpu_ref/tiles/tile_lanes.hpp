@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/tiles/tiles.hpp"
+#include "cpu_ref/base/prefetch.hpp"
 
 namespace cuszi::cpu {
 
@@ -191,7 +192,7 @@ class TileRows {
         auto* const in_tile = &values[point][lane];
         std::remove_reference_t<decltype(*in_tile)>* const in_tiles[4] = {
             in_tile, in_tile + tile_lanes, in_tile + 2 * tile_lanes, in_tile + 3 * tile_lanes};
-        __builtin_prefetch(in_field[0] + Shape::extents[2], !std::is_const_v<FieldT>);
+        prefetch<!std::is_const_v<FieldT>>(in_field[0] + Shape::extents[2]);
         f(in_field, in_tiles);
       }
     }

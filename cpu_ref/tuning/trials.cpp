@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/base/host_array.hpp"
+#include "core/base/growing_memory.hpp"
 #include "core/multilevel/context.hpp"
 #include "cpu_ref/coders/coder.hpp"
 #include "cpu_ref/lorenzo/lorenzo.hpp"

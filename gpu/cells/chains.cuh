@@ -75,7 +75,7 @@ struct DecoderEntry {
   }
   /// As above, of an entry of a small code that is not 0, if its pair is one symbol.
   __device__ std::uint32_t next_of_pair(std::uint32_t state) const {
-    return next(state) + frequency() * ((state >> table_probability_bits) + (code() < 0 ? 1U : 0U));
+    return next(state) + added_by_pair(state, frequency(), code() < 0 ? 1U : 0U);
   }
 };
 static_assert(table_probability_bits < 12 && class_count <= 32);

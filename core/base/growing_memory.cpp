@@ -1,4 +1,4 @@
-#include "core/base/host_array.hpp"
+#include "core/base/growing_memory.hpp"
 
 #if defined(__linux__)
 #include <sys/mman.h>
