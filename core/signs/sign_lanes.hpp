@@ -18,8 +18,8 @@ inline constexpr std::uint32_t tiles_of_group = 4;
 /// Every lane wastes some 16 bits, and the time of a chain is that of its longest lane. Large
 /// frames, which wait for chains, have shorter ones.
 CUSZI_HD constexpr std::uint32_t tiles_of_lane(std::uint64_t tiles) {
-  constexpr std::uint64_t tiles_of_large_frame = 1U << 16;
-  return tiles < tiles_of_large_frame ? 256 : 128;
+  if (tiles < 1U << 16) return 256;
+  return tiles < 1U << 18 ? 128 : 64;
 }
 
 inline constexpr std::uint32_t nibble_tables = sign_symbols;
@@ -65,100 +65,69 @@ struct SignRun {
     const std::uint32_t most = tiles_of_lane(grid.tiles());
     count = left < most ? static_cast<std::uint32_t>(left) : most;
   }
+  CUSZI_HD std::uint32_t groups() const { return (count + tiles_of_group - 1) / tiles_of_group; }
 };
 
-/// The symbols of a lane, from the last to the first.
-class SignsBackwards {
+/// The most symbols of a lane.
+CUSZI_HD constexpr std::uint32_t symbols_of_lane(std::uint64_t tiles) {
+  return tiles_of_lane(tiles) * tile_nibbles + tiles_of_lane(tiles) / tiles_of_group;
+}
+
+/// A group of successive tiles of a lane, and the symbols that code it.
+class SignGroup {
  public:
-  CUSZI_HD SignsBackwards(const SignGrid& grid, const SignRun& run, const std::uint64_t* tiles)
-      : grid_(grid),
-        tiles_(tiles),
-        before_(run.before),
-        left_(run.count),
-        ahead_(grid, run.first + run.count - 1),
-        not_loaded_(run.count) {
+  /// Group `number` of a run, from the tiles of the frame.
+  CUSZI_HD SignGroup(const SignGrid& grid, const SignRun& run, const std::uint64_t* tiles,
+                     std::uint32_t number)
+      : is_flat_(grid.is_flat()) {
+    const std::uint32_t first = number * tiles_of_group;
+    SignTilePlace at(grid, run.first + first - (number == 0 ? 0 : 2));
+    std::uint64_t before = run.before;
+    bool has_changed = false;  // the tile before
+    if (number != 0) {
+      const std::uint64_t two_before = tiles[at.place];
+      at.advance(grid);
+      before = tiles[at.place];
+      has_changed = before != compared_tile(grid, at.begins_column(), two_before);
+      at.advance(grid);
+    }
     CUSZI_UNROLL
-    for (int i = 0; i < loaded; ++i) load(i);
-    enter_group();
+    for (std::uint32_t i = 0; i < tiles_of_group; ++i) {
+      if (first + i >= run.count) continue;
+      compared_[i] = compared_tile(grid, at.begins_column(), before);
+      before = tiles_[i] = tiles[at.place];
+      if (tiles_[i] != compared_[i]) changes_ |= 1U << i;
+      at.advance(grid);
+    }
+    table_ = table_of_changes(compared_[0], has_changed);
   }
 
-  CUSZI_HD bool is_done() const { return is_done_; }
-
-  /// The place of the symbol.
-  CUSZI_HD std::uint32_t next() {
-    if (nibbles_ == 0) {
-      while (in_group_ > 0 && (changes_ >> (in_group_ - 1) & 1) == 0) leave_tile();
-      if (in_group_ == 0) return leave_group();
-      expected_ = ExpectedTile::of(grid_.is_flat(), last_[0], compared(0));
-      nibbles_ = tile_nibbles;
+  CUSZI_HD std::uint32_t symbols() const {
+    std::uint32_t count = 1;
+    CUSZI_UNROLL
+    for (std::uint32_t i = 0; i < tiles_of_group; ++i)
+      if ((changes_ >> i & 1) != 0) count += tile_nibbles;
+    return count;
+  }
+  /// Calls put(place) for the symbols in order.
+  template <class Put>
+  CUSZI_HD void each_symbol(const Put& put) const {
+    put(place_of_symbol(table_, changes_));
+    CUSZI_UNROLL
+    for (std::uint32_t i = 0; i < tiles_of_group; ++i) {
+      if ((changes_ >> i & 1) == 0) continue;
+      const ExpectedTile expected = ExpectedTile::of(is_flat_, tiles_[i], compared_[i]);
+      for (std::uint32_t nibble = 0; nibble < tile_nibbles; ++nibble)
+        put(place_of_symbol(expected.context(nibble), expected.wrong(tiles_[i], nibble)));
     }
-    --nibbles_;
-    const std::uint32_t place =
-        place_of_symbol(expected_.context(nibbles_), expected_.wrong(last_[0], nibbles_));
-    if (nibbles_ == 0) leave_tile();
-    return place;
   }
 
  private:
-  /// A group, the two tiles before, and some that a device then need not wait for.
-  static constexpr int loaded = tiles_of_group + 2 + 4;
-
-  CUSZI_HD void load(int i) {
-    last_[i] = before_;
-    if (not_loaded_ == 0) return;
-    last_[i] = tiles_[ahead_.place];
-    if (ahead_.begins_column()) begins_ |= 2U << i;
-    if (--not_loaded_ != 0) ahead_.go_back(grid_);
-  }
-
-  /// What the tile `back` before the last one is compared with.
-  CUSZI_HD std::uint64_t compared(int back) const {
-    return compared_tile(grid_, (begins_ >> (back + 1) & 1) != 0, last_[back + 1]);
-  }
-  CUSZI_HD bool has_changed(int back) const { return last_[back] != compared(back); }
-
-  CUSZI_HD void leave_tile() {
-    --in_group_;
-    --left_;
-    begins_ >>= 1;
-    CUSZI_UNROLL
-    for (int i = 0; i + 1 < loaded; ++i) last_[i] = last_[i + 1];
-    load(loaded - 1);
-  }
-
-  CUSZI_HD std::uint32_t leave_group() {
-    const std::uint64_t compared_first = compared_tile(grid_, (begins_ & 1) != 0, last_[0]);
-    const std::uint32_t place =
-        place_of_symbol(table_of_changes(compared_first, has_changed(0)), changes_);
-    enter_group();
-    return place;
-  }
-
-  CUSZI_HD void enter_group() {
-    is_done_ = left_ == 0;
-    if (is_done_) return;
-    in_group_ = (left_ - 1) % tiles_of_group + 1;
-    changes_ = 0;
-    CUSZI_UNROLL
-    for (int back = 0; back < static_cast<int>(tiles_of_group); ++back) {
-      const std::uint32_t behind = static_cast<std::uint32_t>(back) + 1;
-      if (behind <= in_group_ && has_changed(back)) changes_ |= 1U << (in_group_ - behind);
-    }
-  }
-
-  const SignGrid& grid_;
-  const std::uint64_t* tiles_;
-  std::uint64_t before_;
-  std::uint32_t left_;   ///< tiles
-  SignTilePlace ahead_;  ///< of the next tile to be loaded
-  std::uint32_t not_loaded_;
-  std::uint64_t last_[loaded];  ///< the last tile that is left, and those before it
-  std::uint32_t begins_ = 0;    ///< bit i + 1: last_[i] begins a column; bit 0: the one behind did
-  std::uint32_t in_group_ = 0;  ///< tiles that are left
-  std::uint32_t changes_ = 0;   ///< of the group
-  bool is_done_ = false;
-  ExpectedTile expected_{0, 0};  ///< of the last tile, if nibbles are left
-  std::uint32_t nibbles_ = 0;
+  bool is_flat_;
+  std::uint64_t tiles_[tiles_of_group] = {};
+  std::uint64_t compared_[tiles_of_group] = {};  ///< what the tiles are compared with
+  std::uint32_t table_;                          ///< of changes
+  std::uint32_t changes_ = 0;
 };
 
 /// The tiles of a lane, from its symbols.

@@ -117,15 +117,6 @@ struct SignTilePlace {
     slice = 0;
     place -= grid.tiles() - 1;
   }
-  /// The tile before; there is none before tile 0.
-  CUSZI_HD void go_back(const SignGrid& grid) {
-    if (slice == 0) {
-      slice = grid.slices;
-      place += grid.tiles() - 1;
-    }
-    --slice;
-    place -= grid.columns;
-  }
 };
 
 CUSZI_HD constexpr std::uint64_t tile_of_sign(bool is_negative) {

@@ -44,13 +44,14 @@ SymbolTable default_changes(std::uint32_t number) {
   return table;
 }
 
-/// The symbols of a lane, from the last to the first; none if it has no state.
-std::vector<std::uint16_t> symbols_of_lane(const SignGrid& grid, const SignRun& run,
-                                           const std::uint64_t* tiles) {
+/// The symbols of a lane; none if it has no state.
+std::vector<std::uint16_t> symbols_of_run(const SignGrid& grid, const SignRun& run,
+                                          const std::uint64_t* tiles) {
   std::vector<std::uint16_t> symbols;
-  for (SignsBackwards lane(grid, run, tiles); !lane.is_done();) {
-    symbols.push_back(static_cast<std::uint16_t>(lane.next()));
-  }
+  for (std::uint32_t group = 0; group < run.groups(); ++group)
+    SignGroup(grid, run, tiles, group).each_symbol([&](std::uint32_t place) {
+      symbols.push_back(static_cast<std::uint16_t>(place));
+    });
   const auto idle = std::ranges::count(symbols, idle_symbol);
   if (!lane_has_state(symbols.size(), static_cast<std::uint64_t>(idle))) symbols.clear();
   return symbols;
@@ -64,7 +65,7 @@ std::vector<LaneSymbols> all_symbols(const SignGrid& grid, bool first_sign,
   for_each(symbols.size(), [&](std::size_t i) {
     for (std::size_t lane = 0; lane < most_lanes; ++lane)
       symbols[i][lane] =
-          symbols_of_lane(grid, SignRun(grid, i * most_lanes + lane, first_sign), tiles);
+          symbols_of_run(grid, SignRun(grid, i * most_lanes + lane, first_sign), tiles);
   });
   return symbols;
 }
@@ -93,8 +94,7 @@ std::vector<std::byte> encode_segment(const LaneSymbols& lanes, const FastShare*
   for (std::size_t step = steps; step-- > 0;)
     for (std::size_t lane = most_lanes; lane-- > 0;) {
       const auto& symbols = lanes[lane];
-      if (step < symbols.size())
-        words.put(shares[symbols[symbols.size() - 1 - step]], states[lane]);
+      if (step < symbols.size()) words.put(shares[symbols[step]], states[lane]);
     }
   std::vector<std::uint32_t> first(1);
   for (std::size_t lane = 0; lane < most_lanes; ++lane) {

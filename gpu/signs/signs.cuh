@@ -9,7 +9,7 @@
 namespace cuszi::gpu {
 
 struct SignsPolicy {
-  static constexpr unsigned count_threads = 64;  ///< few, so that lanes spread over the device
+  static constexpr unsigned list_warps = 8;
   static constexpr unsigned fill_threads = 256;
   static constexpr unsigned decode_warps = 4;  ///< of segments that share tables
 };

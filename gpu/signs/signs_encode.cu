@@ -12,17 +12,27 @@ namespace {
 
 /// At most. No symbol adds a bit more to a state than the bits of a slot.
 CUSZI_HD inline std::uint64_t segment_words(const SignGrid& grid) {
-  const std::uint32_t tiles = tiles_of_lane(grid.tiles());
-  const std::uint64_t symbols = tiles * tile_nibbles + tiles / tiles_of_group;
+  const std::uint64_t symbols = symbols_of_lane(grid.tiles());
   return most_lanes * (symbols * (table_probability_bits + 1) / 16 + 2);
+}
+
+/// Symbols of a lane that are loaded at once.
+struct alignas(16) LoadedSymbols {
+  static constexpr std::uint32_t count = 8;
+  std::uint16_t places[count];
+};
+/// Room for the symbols of a lane.
+CUSZI_HD inline std::uint64_t loads_of_lane(const SignGrid& grid) {
+  return ceil_div(symbols_of_lane(grid.tiles()), LoadedSymbols::count);
 }
 
 struct SignsTask {
   SignGrid grid;
   const std::uint64_t* signs;
   std::uint64_t* tiles;
-  std::uint32_t* symbols;  ///< how many each lane has
-  std::uint32_t* counts;   ///< by place
+  LoadedSymbols* symbols;        ///< loads_of_lane of each lane, as places
+  std::uint32_t* symbol_counts;  ///< of lanes; 0 of those without a state
+  std::uint32_t* counts;         ///< by place
   const SignTables* defaults;
   SignTables* tables;
   PackedSymbolShare* shares;      ///< by place
@@ -41,33 +51,59 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   if (place < task.grid.tiles()) task.tiles[place] = gather_tile(task.grid, task.signs, place);
 }
 
-/// A thread a lane. The commonest symbols are counted by each thread alone.
-__global__ void __launch_bounds__(SignsPolicy::count_threads)
-    count_sign_symbols(const __grid_constant__ SignsTask task) {
+/// The sum of what the lanes of a warp below this one have.
+__device__ std::uint32_t sum_below(std::uint32_t own) {
+  std::uint32_t sum = own;
+  CUSZI_UNROLL
+  for (unsigned reach = 1; reach < 32; reach *= 2) {
+    const std::uint32_t before = __shfl_up_sync(~0U, sum, reach);
+    if (threadIdx.x % 32 >= reach) sum += before;
+  }
+  return sum - own;
+}
+
+/// A warp a lane of tiles, its threads a group each. They count the commonest symbols alone.
+__global__ void __launch_bounds__(32 * SignsPolicy::list_warps)
+    list_sign_symbols(const __grid_constant__ SignsTask task) {
   __shared__ std::uint32_t counts[sign_places];
   for (unsigned i = threadIdx.x; i < sign_places; i += blockDim.x) counts[i] = 0;
   __syncthreads();
   constexpr std::uint32_t expected_symbol = place_of_symbol(0, 0);
-  const std::uint64_t lane = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t lane = std::uint64_t{blockIdx.x} * SignsPolicy::list_warps + threadIdx.x / 32;
   const SignRun run(task.grid, lane, task.first_sign());
-  std::uint32_t symbols = 0;
+  auto* const symbols =
+      reinterpret_cast<std::uint16_t*>(task.symbols + lane * loads_of_lane(task.grid));
+  std::uint32_t all = 0;
   std::uint32_t idle = 0;
   std::uint32_t expected = 0;
-  for (SignsBackwards signs(task.grid, run, task.tiles); !signs.is_done(); ++symbols) {
-    const std::uint32_t place = signs.next();
-    if (place == idle_symbol)
-      ++idle;
-    else if (place == expected_symbol)
-      ++expected;
-    else
-      atomicAdd(&counts[place], 1U);
+  for (std::uint32_t first = 0; first < run.groups(); first += 32) {
+    const std::uint32_t number = first + threadIdx.x % 32;
+    const bool has_group = number < run.groups();
+    const SignGroup group(task.grid, run, task.tiles, has_group ? number : first);
+    const std::uint32_t own = has_group ? group.symbols() : 0;
+    std::uint16_t* to = symbols + all + sum_below(own);
+    all += __reduce_add_sync(~0U, own);
+    if (!has_group) continue;
+    group.each_symbol([&](std::uint32_t place) {
+      *to++ = static_cast<std::uint16_t>(place);
+      if (place == idle_symbol)
+        ++idle;
+      else if (place == expected_symbol)
+        ++expected;
+      else
+        atomicAdd(&counts[place], 1U);
+    });
   }
-  const bool has_state = lane_has_state(symbols, idle);
-  if (has_state) {
-    atomicAdd(&counts[idle_symbol], idle);
-    atomicAdd(&counts[expected_symbol], expected);
+  idle = __reduce_add_sync(~0U, idle);
+  expected = __reduce_add_sync(~0U, expected);
+  const bool has_state = lane_has_state(all, idle);
+  if (threadIdx.x % 32 == 0 && run.count != 0) {
+    task.symbol_counts[lane] = has_state ? all : 0;
+    if (has_state) {
+      atomicAdd(&counts[idle_symbol], idle);
+      atomicAdd(&counts[expected_symbol], expected);
+    }
   }
-  if (run.count != 0) task.symbols[lane] = has_state ? symbols : 0;
   __syncthreads();
   for (unsigned i = threadIdx.x; i < sign_places; i += blockDim.x)
     if (counts[i] != 0) atomicAdd(&task.counts[i], counts[i]);
@@ -105,17 +141,28 @@ __global__ void __launch_bounds__(32) encode_sign_segments(const __grid_constant
   __shared__ PackedSymbolShare shares[sign_places];
   for (unsigned i = lane; i < sign_places; i += 32) shares[i] = task.shares[i];
   __syncwarp();
+  constexpr std::uint32_t at_once = LoadedSymbols::count;
   const std::uint64_t number = std::uint64_t{segment} * 32 + lane;
-  const SignRun run(task.grid, number, task.first_sign());
-  const std::uint32_t count = run.count != 0 ? task.symbols[number] : 0;
-  SignsBackwards signs(task.grid, run, task.tiles);
+  const bool has_tiles = number < lanes_of_signs(task.grid.tiles());
+  const std::uint32_t count = has_tiles ? task.symbol_counts[number] : 0;
+  const LoadedSymbols* const symbols = task.symbols + number * loads_of_lane(task.grid);
+  const auto load = [&](std::uint32_t i) {
+    return i * at_once < count ? symbols[i] : LoadedSymbols{};
+  };
   WordsOfLanes words(task.segment_memory + (segment + std::uint64_t{1}) * segment_words(task.grid));
   std::uint32_t state = lane_start;
+  const std::uint32_t most = __reduce_max_sync(~0U, count);
+  std::uint32_t turn = (most + at_once - 1) / at_once;
+  LoadedSymbols next = load(turn == 0 ? 0 : turn - 1);
   CUSZI_NO_UNROLL
-  for (std::uint32_t step = __reduce_max_sync(~0U, count); step-- > 0;) {
-    PackedSymbolShare own[1];
-    if (step < count) own[0] = shares[signs.next()];
-    words.put(own, state);
+  while (turn-- > 0) {
+    const LoadedSymbols own = next;
+    if (turn > 0) next = load(turn - 1);
+    PackedSymbolShare shares_of_own[at_once];
+    CUSZI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      if (turn * at_once + i < count) shares_of_own[i] = shares[own.places[i]];
+    words.put(shares_of_own, state);
   }
   const unsigned present = __ballot_sync(~0U, count != 0);
   std::uint32_t* const states = task.states + std::uint64_t{segment} * (most_lanes + 1);
@@ -143,7 +190,8 @@ SignsTask start_tables(DeviceContext& gpu, const std::uint64_t* signs, const Sig
   task.grid = grid;
   task.signs = signs;
   task.tiles = gpu.take<std::uint64_t>(grid.tiles());
-  task.symbols = gpu.take<std::uint32_t>(lanes);
+  task.symbols = gpu.take<LoadedSymbols>(lanes * loads_of_lane(grid));
+  task.symbol_counts = gpu.take<std::uint32_t>(lanes);
   ZeroedArrays zeroed;
   zeroed.add(task.counts, sign_places);
   zeroed.add(task.cost, 1);
@@ -152,9 +200,9 @@ SignsTask start_tables(DeviceContext& gpu, const std::uint64_t* signs, const Sig
   task.tables = gpu.take<SignTables>(1);
   task.shares = gpu.take<PackedSymbolShare>(sign_places);
   launch_items(gpu, "gather_tiles", grid.tiles(), gather_tiles, task);
-  count_sign_symbols<<<blocks_for(lanes, SignsPolicy::count_threads), SignsPolicy::count_threads, 0,
-                       gpu.stream()>>>(task);
-  check_launch("count_sign_symbols");
+  list_sign_symbols<<<blocks_for(lanes, SignsPolicy::list_warps), 32 * SignsPolicy::list_warps, 0,
+                      gpu.stream()>>>(task);
+  check_launch("list_sign_symbols");
   choose_sign_tables<<<sign_tables, 32, 0, gpu.stream()>>>(task);
   check_launch("choose_sign_tables");
   return task;

@@ -112,7 +112,7 @@ def read(data, dims):
     tiles, reader = _Tiles(dims), Reader(data)
     reader.take(-(-bits.bytes_read() // 4) * 4)
     count = len(tiles.tiles)
-    of_lane = 256 if count < 2 ** 16 else 128
+    of_lane = 256 if count < 2 ** 16 else 128 if count < 2 ** 18 else 64
     runs = [range(first, min(first + of_lane, count)) for first in range(0, count, of_lane)]
     segments = [runs[i:i + _LANES] for i in range(0, len(runs), _LANES)]
     sizes = [reader.u32() for _ in segments]

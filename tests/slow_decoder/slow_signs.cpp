@@ -25,7 +25,7 @@ struct Tiling {
   }
   std::uint64_t in_row() const { return 64 / rows; }
   std::uint64_t across() const { return ceil_div(width, in_row()); }
-  std::uint64_t of_lane() const { return tiles() < 65536 ? 256 : 128; }
+  std::uint64_t of_lane() const { return tiles() < 65536 ? 256 : tiles() < 262144 ? 128 : 64; }
   std::uint64_t tiles() const { return across() * ceil_div(height, rows) * slices; }
 
   /// What a tile is compared with, given the tile before.
