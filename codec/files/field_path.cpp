@@ -42,6 +42,11 @@ const Ending* ending_of(std::string_view file) {
   return found == endings.end() ? nullptr : found;
 }
 
+// User blocks of HDF5 have a power of two of bytes; MATLAB's have 512. Larger ones are only found
+// by the name: to look for them takes a read each, all over the file.
+constexpr ByteCount first_user_block = 512;
+constexpr ByteCount most_user_block = 4096;
+
 /// Content decides before the name, but only the name separates NetCDF-4 from HDF5.
 Format format_of(const std::string& file) {
   const Format named = format_in_name(file);
@@ -79,15 +84,14 @@ Format format_in_bytes(Bytes start) {
 }
 
 Format format_in_bytes(const std::string& file) try {
-  constexpr ByteCount first_user_block = 512;
   std::error_code unreadable;
   if (!fs::is_regular_file(file, unreadable)) return Format::raw;
-  const FileSource source(file);
-  for (ByteCount at = 0; at < source.size().value_or(0); at = std::max(first_user_block, 2 * at)) {
-    std::array<std::byte, 8> start{};
-    const Format found = format_in_bytes(Bytes(start).first(source.read_at(at, start)));
-    if (found == Format::hdf5 || (at == 0 && found != Format::raw)) return found;
-  }
+  std::array<std::byte, most_user_block + 8> memory{};
+  const Bytes start = Bytes(memory).first(FileSource(file).read_at(0, memory));
+  const Format found = format_in_bytes(start);
+  if (found != Format::raw) return found;
+  for (ByteCount at = first_user_block; at < start.size(); at *= 2)
+    if (format_in_bytes(start.subspan(at)) == Format::hdf5) return Format::hdf5;
   return Format::raw;
 } catch (const InputError&) {
   return Format::raw;

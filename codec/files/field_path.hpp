@@ -28,7 +28,7 @@ Format format_in_name(const std::string& file);
 /// Format by the first 8 or more bytes; NetCDF-4 counts as HDF5.
 Format format_in_bytes(Bytes start);
 
-/// Format of a file; HDF5 may start at 512 times a power of two. Raw if unreadable.
+/// Format of a file; HDF5 may start at 512, 1024, 2048 or 4096. Raw if unreadable.
 Format format_in_bytes(const std::string& file);
 
 /// Splits a name; an existing file of that name takes precedence, content over ending. Throws
