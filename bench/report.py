@@ -44,7 +44,7 @@ PAGES = {
     "gpu": ("Speed on a GPU", "A whole call is everything between a field in device memory and an archive in device "
             "memory, or back: kernels, work of the host, copies and waits. GB/s are of the field.",
             ["ratio_h200", "ratio_h200_forms", "balanced_h200", "balanced_h200_steps", "fast_h200", "types_h200", "lossless_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio",
-             "cusz_cuszi_h200_sizes", "zfp_h200", "peers_h200", "frames_h200", "verify_h200", "bitcomp_h100"]),
+             "zfp_h200", "peers_h200", "frames_h200", "verify_h200", "bitcomp_h100"]),
     "cpu": ("Speed and memory on a CPU", "GB/s and MB/s are of the field.",
             ["presets_efforts_cpu", "sz3_cpu", "presets_cpu", "ratio_cpu_small", "zfp_cpu_threads", "zfp_cpu_libzfp"]),
     "studies": ("Studies of the coder and its index", "C is the number of symbols or blocks in a chunk, P the chunks in a partition, f the size of the index over the rest of the archive, "

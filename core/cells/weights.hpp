@@ -51,7 +51,11 @@ struct CellsWeights {
   CoarseWeights of[most_cell_levels][most_classes];
 };
 
-inline constexpr std::uint64_t cell_fit_points = 1024;
+inline constexpr std::uint64_t most_cell_fit_points = 1024;
+/// How many points of a class a fit looks at. That of a small frame takes longer than it wins.
+CUSZI_HD constexpr std::uint64_t cell_fit_points(std::uint64_t points_of_frame) {
+  return points_of_frame < 1U << 20 ? most_cell_fit_points / 4 : most_cell_fit_points;
+}
 inline constexpr std::size_t cell_fit_lanes = 256;  ///< partial sums
 inline constexpr std::uint32_t fewest_cell_fit_points = 40;
 inline constexpr int cell_fit_rounds = 6;
@@ -75,7 +79,8 @@ struct CellFitSample {
       points[a] = extents[a] > shifts[a] ? (extents[a] - shifts[a] + steps[a] - 1) / steps[a] : 0;
     }
     const std::uint64_t all = count_of(points);
-    count = all < cell_fit_points ? all : cell_fit_points;
+    const std::uint64_t most = cell_fit_points(count_of(extents));
+    count = all < most ? all : most;
   }
   /// The coordinates of the k-th sampled point.
   CUSZI_HD Extents3 at(std::uint64_t k) const {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned threads = cell_fit_lanes;
 constexpr unsigned warps = threads / 32;
-constexpr unsigned own_points = cell_fit_points / threads;  ///< of a thread
+constexpr unsigned own_points = most_cell_fit_points / threads;  ///< of a thread, at most
 
 /// The partial sum of a thread: the threads of a warp have every `warps`-th, so that shuffles add
 /// the upper half to the lower half.

@@ -51,17 +51,6 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   if (place < task.grid.tiles()) task.tiles[place] = gather_tile(task.grid, task.signs, place);
 }
 
-/// The sum of what the lanes of a warp below this one have.
-__device__ std::uint32_t sum_below(std::uint32_t own) {
-  std::uint32_t sum = own;
-  CUSZI_UNROLL
-  for (unsigned reach = 1; reach < 32; reach *= 2) {
-    const std::uint32_t before = __shfl_up_sync(~0U, sum, reach);
-    if (threadIdx.x % 32 >= reach) sum += before;
-  }
-  return sum - own;
-}
-
 /// A warp a lane of tiles, its threads a group each. They count the commonest symbols alone.
 __global__ void __launch_bounds__(32 * SignsPolicy::list_warps)
     list_sign_symbols(const __grid_constant__ SignsTask task) {
@@ -81,7 +70,7 @@ __global__ void __launch_bounds__(32 * SignsPolicy::list_warps)
     const bool has_group = number < run.groups();
     const SignGroup group(task.grid, run, task.tiles, has_group ? number : first);
     const std::uint32_t own = has_group ? group.symbols() : 0;
-    std::uint16_t* to = symbols + all + sum_below(own);
+    std::uint16_t* to = symbols + all + (sum_to_lane(own) - own);
     all += __reduce_add_sync(~0U, own);
     if (!has_group) continue;
     group.each_symbol([&](std::uint32_t place) {
