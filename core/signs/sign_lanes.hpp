@@ -69,7 +69,7 @@ struct SignRun {
 };
 
 /// The most symbols of a lane.
-CUSZI_HD constexpr std::uint32_t symbols_of_lane(std::uint64_t tiles) {
+CUSZI_HD constexpr std::uint32_t most_symbols_of_lane(std::uint64_t tiles) {
   return tiles_of_lane(tiles) * tile_nibbles + tiles_of_lane(tiles) / tiles_of_group;
 }
 
@@ -111,7 +111,7 @@ class SignGroup {
   }
   /// Calls put(place) for the symbols in order.
   template <class Put>
-  CUSZI_HD void each_symbol(const Put& put) const {
+  CUSZI_HD void for_each_symbol(const Put& put) const {
     put(place_of_symbol(table_, changes_));
     CUSZI_UNROLL
     for (std::uint32_t i = 0; i < tiles_of_group; ++i) {

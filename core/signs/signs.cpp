@@ -45,11 +45,11 @@ SymbolTable default_changes(std::uint32_t number) {
 }
 
 /// The symbols of a lane; none if it has no state.
-std::vector<std::uint16_t> symbols_of_run(const SignGrid& grid, const SignRun& run,
-                                          const std::uint64_t* tiles) {
+std::vector<std::uint16_t> symbols_of_lane(const SignGrid& grid, const SignRun& run,
+                                           const std::uint64_t* tiles) {
   std::vector<std::uint16_t> symbols;
   for (std::uint32_t group = 0; group < run.groups(); ++group)
-    SignGroup(grid, run, tiles, group).each_symbol([&](std::uint32_t place) {
+    SignGroup(grid, run, tiles, group).for_each_symbol([&](std::uint32_t place) {
       symbols.push_back(static_cast<std::uint16_t>(place));
     });
   const auto idle = std::ranges::count(symbols, idle_symbol);
@@ -65,7 +65,7 @@ std::vector<LaneSymbols> all_symbols(const SignGrid& grid, bool first_sign,
   for_each(symbols.size(), [&](std::size_t i) {
     for (std::size_t lane = 0; lane < most_lanes; ++lane)
       symbols[i][lane] =
-          symbols_of_run(grid, SignRun(grid, i * most_lanes + lane, first_sign), tiles);
+          symbols_of_lane(grid, SignRun(grid, i * most_lanes + lane, first_sign), tiles);
   });
   return symbols;
 }

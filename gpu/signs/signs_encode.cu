@@ -12,7 +12,7 @@ namespace {
 
 /// At most. No symbol adds a bit more to a state than the bits of a slot.
 CUSZI_HD inline std::uint64_t segment_words(const SignGrid& grid) {
-  const std::uint64_t symbols = symbols_of_lane(grid.tiles());
+  const std::uint64_t symbols = most_symbols_of_lane(grid.tiles());
   return most_lanes * (symbols * (table_probability_bits + 1) / 16 + 2);
 }
 
@@ -23,7 +23,7 @@ struct alignas(16) LoadedSymbols {
 };
 /// Room for the symbols of a lane.
 CUSZI_HD inline std::uint64_t loads_of_lane(const SignGrid& grid) {
-  return ceil_div(symbols_of_lane(grid.tiles()), LoadedSymbols::count);
+  return ceil_div(most_symbols_of_lane(grid.tiles()), LoadedSymbols::count);
 }
 
 struct SignsTask {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(32 * SignsPolicy::list_warps)
     std::uint16_t* to = symbols + all + (sum_to_lane(own) - own);
     all += __reduce_add_sync(~0U, own);
     if (!has_group) continue;
-    group.each_symbol([&](std::uint32_t place) {
+    group.for_each_symbol([&](std::uint32_t place) {
       *to++ = static_cast<std::uint16_t>(place);
       if (place == idle_symbol)
         ++idle;
