@@ -46,7 +46,7 @@ PAGES = {
             ["ratio_h200", "ratio_h200_forms", "balanced_h200", "balanced_h200_steps", "fast_h200", "types_h200", "lossless_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio",
              "zfp_h200", "peers_h200", "frames_h200", "verify_h200", "bitcomp_h100"]),
     "cpu": ("Speed and memory on a CPU", "GB/s and MB/s are of the field.",
-            ["presets_efforts_cpu", "sz3_cpu", "presets_cpu", "ratio_cpu_small", "zfp_cpu_threads", "zfp_cpu_libzfp"]),
+            ["presets_efforts_cpu", "sz3_cpu", "presets_cpu", "ratio_cpu_small", "zfp_cpu_libzfp"]),
     "studies": ("Studies of the coder and its index", "C is the number of symbols or blocks in a chunk, P the chunks in a partition, f the size of the index over the rest of the archive, "
                 "R the ratio without it.",
                 ["huffman_merge_h100", "huffman_symbols_h100", "huffman_index_h100", "huffman_index_default_h100",

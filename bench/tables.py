@@ -113,13 +113,6 @@ def ratio_speed(place):
             yield [f"{name}, {dims}", f"{field.stat().st_size / 1e6:.1f}", bound, f"{speed:.1f}"]
 
 
-def zfp_by_threads(place):
-    field = place.generated("cosmology-velocity_x")
-    for threads in ("1", "16"):
-        said = bench(place, field, "1e-3", "--preset", "zfp", "--threads", threads)
-        yield [threads, f"{said['compress_gb_per_s']:.2f}", f"{said['decompress_gb_per_s']:.2f}"]
-
-
 # ---- on a GPU --------------------------------------------------------------------------------
 
 def gpu_bench_figures(text):
@@ -255,7 +248,6 @@ TABLES = {
     "peers_sdrbench": (sdrbench_over_peers, ON_CPU, SDRBENCH),
     "presets_efforts_cpu": (presets_and_efforts, "cpu", {}),
     "ratio_cpu_small": (ratio_speed, "cpu", {}),
-    "zfp_cpu_threads": (zfp_by_threads, "cpu", GENERATED),
     "ratio_h200": (ratio_on_gpu, ON_DEVICE, GENERATED),
     "balanced_h200": (balanced_on_gpu, ON_DEVICE, GENERATED),
     "fast_h200": (fast_on_gpu, ON_DEVICE, GENERATED),
