@@ -4,11 +4,28 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
+#include "cpu_ref/base/parallel.hpp"
 
 namespace cuszi {
+
+namespace {
+
+/// Reads from `offset` by several threads: one is slower than memory, or than several disks.
+std::size_t read_in_threads(const ByteSource& source, ByteCount offset, MutableBytes out) {
+  constexpr ByteCount piece = ByteCount{1} << 24;
+  std::atomic<std::size_t> got = 0;
+  cpu::in_threads(ceil_div(out.size(), piece), [&](std::size_t i) {
+    const ByteCount first = i * piece;
+    got += source.read_at(offset + first, out.subspan(first, std::min(piece, out.size() - first)));
+  });
+  return got;
+}
+
+}  // namespace
 
 FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& layout,
                          const FieldCuts& plan)
@@ -30,8 +47,7 @@ FieldSource::FieldSource(std::unique_ptr<ByteSource> source, const FieldLayout& 
 
 void FieldSource::hold() {
   if (whole_) return;
-  move_to(layout_.skip_bytes);
-  read(buffer_.resize(layout_.field_bytes()));
+  read(layout_.skip_bytes, buffer_.resize(layout_.field_bytes()));
   expect_end();
   whole_ = true;
   hashes_.resize(plan_.frames());
@@ -45,11 +61,10 @@ Bytes FieldSource::frame(std::uint64_t i) {
   if (held_ != i) {
     held_.reset();
     if (!take_ahead(i)) {
-      move_to(layout_.skip_bytes + offset);
-      read(buffer_.resize(size));
+      read(layout_.skip_bytes + offset, buffer_.resize(size));
       if (offset + size == layout_.field_bytes()) expect_end();
     }
-    if (source_->is_read_ahead() && i + 1 < plan_.frames()) read_ahead(i + 1);
+    if (source_->is_read_in_threads() && i + 1 < plan_.frames()) read_ahead(i + 1);
     if (!is_stream() && plan_.frames() > 1) recognise(i, block_hash(buffer_.view()));
     held_ = i;
   }
@@ -123,9 +138,15 @@ void FieldSource::move_to(ByteCount offset) {
   }
 }
 
-void FieldSource::read(MutableBytes values) {
-  const std::size_t got = source_->read(values);
-  position_ += got;
+void FieldSource::read(ByteCount offset, MutableBytes values) {
+  std::size_t got = 0;
+  if (source_->is_read_in_threads()) {
+    got = read_in_threads(*source_, offset, values);
+  } else {
+    move_to(offset);
+    got = source_->read(values);
+    position_ += got;
+  }
   require_all(values.size() - got);
   to_native(values, layout_.dtype, layout_.byte_order);
 }

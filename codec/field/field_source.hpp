@@ -70,7 +70,7 @@ class FieldSource {
   bool take_ahead(std::uint64_t i);
   void read_ahead(std::uint64_t i);
   void move_to(ByteCount offset);
-  void read(MutableBytes values);
+  void read(ByteCount offset, MutableBytes values);
   void require_all(ByteCount missing) const;
   void expect_end();
 

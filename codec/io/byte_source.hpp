@@ -27,8 +27,8 @@ class ByteSource : public Interface {
   /// Reads from `offset`. Thread-safe. Requires a known size.
   virtual std::size_t read_at(ByteCount offset, MutableBytes out) const = 0;
 
-  /// Whether reading ahead in a thread pays.
-  virtual bool is_read_ahead() const { return false; }
+  /// Whether reading in other threads pays.
+  virtual bool is_read_in_threads() const { return false; }
 
   /// Throws InputError if the bytes have changed.
   virtual void expect_unchanged() const {}
@@ -61,7 +61,7 @@ class FileSource final : public ByteSource {
   std::size_t read(MutableBytes out) override;
   std::size_t read_at(ByteCount offset, MutableBytes out) const override;
   std::optional<ByteCount> size() const override { return size_; }
-  bool is_read_ahead() const override { return size_.has_value(); }
+  bool is_read_in_threads() const override { return size_.has_value(); }
   void expect_unchanged() const override;
   int descriptor() const override { return file_.get(); }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <limits>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "codec/io/file_descriptor.hpp"
 #include "codec/quality/archive_quality.hpp"
 #include "core/base/error.hpp"
+#include "cpu_ref/base/thread_count.hpp"
 #include "test_data/fields.hpp"
 #include "tests/support/archive_codec.hpp"
 #include "tests/support/catch.hpp"
@@ -268,6 +270,32 @@ TEST_CASE("threads write the parts of a file in memory and on a disk") {
     CHECK(written.read(back) == back.size());
     CHECK(back == values);
   }
+}
+
+TEST_CASE("threads read the parts of a file") {
+  const Dims large{5, 1000, 2000};
+  std::vector<float> values(large.count());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 9'999'991);
+  const Bytes bytes = std::as_bytes(std::span(values));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(std::tmpfile(), std::fclose);
+  REQUIRE(opened != nullptr);
+  const int file = ::fileno(opened.get());
+  constexpr ByteCount skipped = 12;
+  REQUIRE(::pwrite(file, bytes.data(), bytes.size(), skipped) ==
+          static_cast<ssize_t>(bytes.size()));
+  const ThreadsScope threads(4);
+  FieldLayout layout;
+  layout.dims = large;
+  layout.skip_bytes = skipped;
+  FieldSource field(std::make_unique<FileSource>(FileDescriptor(::dup(file)), "a file"), layout,
+                    plan_frames(large, DType::f32, bytes.size(), 1));
+  REQUIRE(field.plan().frames() == 1);
+  CHECK(std::ranges::equal(field.frame(0), bytes));
+
+  REQUIRE(::ftruncate(file, 30'000'000) == 0);
+  field.use_once();
+  static_cast<void>(field.take(0));
+  CHECK_THROWS_AS(field.frame(0), InputError);  // is too short now
 }
 
 }  // namespace cuszi::test
