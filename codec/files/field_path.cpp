@@ -42,8 +42,8 @@ const Ending* ending_of(std::string_view file) {
   return found == endings.end() ? nullptr : found;
 }
 
-// User blocks of HDF5 have a power of two of bytes; MATLAB's have 512. Larger ones are only found
-// by the name: to look for them takes a read each, all over the file.
+// The user block of an HDF5 file has a power of two of bytes; MATLAB's has 512. To look for larger
+// ones would take a read each, all over the file: such a file is known by its name alone.
 constexpr ByteCount first_user_block = 512;
 constexpr ByteCount most_user_block = 4096;
 

@@ -21,7 +21,7 @@ struct alignas(16) LoadedSymbols {
   static constexpr std::uint32_t count = 8;
   std::uint16_t places[count];
 };
-/// Room for the symbols of a lane.
+/// How many a lane takes at most.
 CUSZI_HD inline std::uint64_t loads_of_lane(const SignGrid& grid) {
   return ceil_div(most_symbols_of_lane(grid.tiles()), LoadedSymbols::count);
 }
@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
   if (place < task.grid.tiles()) task.tiles[place] = gather_tile(task.grid, task.signs, place);
 }
 
-/// A warp a lane of tiles, its threads a group each. They count the commonest symbols alone.
+/// A warp a lane, a thread a group of its tiles. Threads count the two commonest symbols in
+/// registers, others in shared memory.
 __global__ void __launch_bounds__(32 * SignsPolicy::list_warps)
     list_sign_symbols(const __grid_constant__ SignsTask task) {
   __shared__ std::uint32_t counts[sign_places];
