@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,13 @@ class BitReader {
     }
   }
 
+  /// The one bits before the next zero bit, which is read too, or `most` of them.
+  unsigned get_ones_up_to(unsigned most) {
+    const unsigned ones = std::min(static_cast<unsigned>(std::countl_one(window())), most);
+    get(static_cast<int>(ones < most ? ones + 1 : ones));
+    return ones;
+  }
+
   /// The bytes read so far, partly read ones included.
   ByteCount bytes_read() const { return ceil_div(at_, 8); }
 
@@ -92,9 +100,8 @@ class BitReader {
     std::uint64_t word = 0;
     const std::size_t there = std::min<ByteCount>(bytes_.size() - at_ / 8, sizeof word);
     if (there == sizeof word) {
-      for (std::size_t i = 0; i < sizeof word; ++i)
-        word = word << 8 | static_cast<std::uint64_t>(next[i]);
-      return word << (at_ % 8);
+      std::memcpy(&word, next, sizeof word);
+      return __builtin_bswap64(word) << (at_ % 8);
     }
     for (std::size_t i = 0; i < there; ++i)
       word |= static_cast<std::uint64_t>(next[i]) << (8 * (sizeof word - 1 - i));

@@ -7,8 +7,7 @@ namespace cuszi {
 namespace {
 
 unsigned read_width(BitReader& in, unsigned before) {
-  int ones = 0;
-  while (ones < most_width_ones && in.get(1) != 0) ++ones;
+  const auto ones = static_cast<int>(in.get_ones_up_to(most_width_ones));
   const unsigned width = ones < most_width_ones ? width_of_ones(before, ones)
                                                 : static_cast<unsigned>(in.get(table_width_bits));
   if (width > table_probability_bits)
@@ -36,21 +35,18 @@ std::uint64_t power_of_share(std::uint64_t share, std::uint32_t exponent) {
 void write_table(const SymbolTable& table, bool is_signed, BitWriter& out) {
   out.put(table.is_default ? 1 : 0, 1);
   if (table.is_default) return;
-  std::uint32_t last = 0;
-  for_each_written(table.frequencies, table.rest, is_signed,
-                   [&](std::uint32_t symbol, unsigned, unsigned) { last = symbol; });
   if (!is_signed) out.put(table.rest, table_symbol_bits);
-  out.put(last, table_symbol_bits);
+  out.put(last_written(table.frequencies, table.rest, is_signed), table_symbol_bits);
   for_each_written(
       table.frequencies, table.rest, is_signed,
       [&](std::uint32_t symbol, unsigned before, unsigned width) {
         const int ones = ones_of_width(before, width);
-        out.put((1U << ones) - 1, ones);
-        out.put(ones < most_width_ones ? 0 : width, ones < most_width_ones ? 1 : table_width_bits);
+        const int below = ones < most_width_ones ? 1 : table_width_bits;
         const int bits = mantissa_bits_of(width);
-        if (bits == 0) return;
-        const unsigned mantissa = table.frequencies[symbol] >> (static_cast<int>(width) - 1 - bits);
-        out.put(mantissa & ((1U << bits) - 1), bits);
+        const unsigned code = ((1U << ones) - 1) << below | (ones < most_width_ones ? 0 : width);
+        const unsigned mantissa =
+            bits == 0 ? 0 : table.frequencies[symbol] >> (static_cast<int>(width) - 1 - bits);
+        out.put(code << bits | (mantissa & ((1U << bits) - 1)), ones + below + bits);
       });
 }
 

@@ -164,12 +164,19 @@ CUSZI_HD inline unsigned width_of_ones(unsigned before, int ones) {
   return ones == 0 ? before : ones == 1 ? before - 1 : ones == 2 ? before + 1 : before - 2;
 }
 
+/// The last symbol that an explicit table writes, or 0.
+CUSZI_HD inline std::uint32_t last_written(const std::uint16_t* frequencies, std::uint32_t rest,
+                                           bool is_signed) {
+  std::uint32_t last = token_places - 1;
+  while (last > 0 && (frequencies[last] == 0 || last == rest)) --last;
+  return is_signed && is_mirrored(last) ? last - 1 : last;
+}
+
 /// Calls each(symbol, width before, width) for the symbols that an explicit table writes.
 template <class Each>
 CUSZI_HD inline void for_each_written(const std::uint16_t* frequencies, std::uint32_t rest,
                                       bool is_signed, const Each& each) {
-  std::uint32_t last = token_places - 1;
-  while (last > 0 && (frequencies[last] == 0 || last == rest)) --last;
+  const std::uint32_t last = last_written(frequencies, rest, is_signed);
   unsigned before = first_width;
   for (std::uint32_t i = 0; i <= last; ++i) {
     if (i == rest || (is_signed && is_mirrored(i))) continue;

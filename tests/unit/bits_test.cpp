@@ -77,4 +77,15 @@ TEST_CASE("bits beyond the end are an error", "[core]") {
   CHECK_THROWS_AS(none.get(1), ArchiveError);
 }
 
+TEST_CASE("ones are read up to a limit, and the zero behind fewer", "[core]") {
+  const std::vector bytes{std::byte{0b1101'1111}, std::byte{0b1000'0011}};
+  BitReader in(bytes, "fields");
+  CHECK(in.get_ones_up_to(4) == 2);
+  CHECK(in.get_ones_up_to(4) == 4);
+  CHECK(in.get_ones_up_to(4) == 2);
+  CHECK(in.get(4) == 0);
+  CHECK(in.get_ones_up_to(2) == 2);
+  CHECK_THROWS_AS(in.get_ones_up_to(4), ArchiveError);  // no zero is there
+}
+
 }  // namespace cuszi::test
