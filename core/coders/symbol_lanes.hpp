@@ -20,32 +20,28 @@ namespace cuszi {
 
 inline constexpr const char* chain_damage = "a chain does not end as it should";
 
-/// A symbol as the encoder puts it: the division by its frequency is a multiplication. The state is
-/// below 2^(32 - table_probability_bits) frequencies then, so the quotient is exact.
-struct FastShare {
-  static constexpr unsigned shift = 32 + table_probability_bits;
-  std::uint64_t reciprocal = 0;
-  std::uint32_t frequency = 0;
-  std::uint32_t first = 0;
+/// A flag of each lane, 0 or 1: bytes, as loops over lanes set them in vectors.
+using LaneFlags = std::uint8_t[most_lanes];
 
-  void set(std::uint32_t its_frequency, std::uint32_t its_first) {
-    frequency = its_frequency;
-    first = its_first;
-    if (frequency != 0) reciprocal = ceil_div(std::uint64_t{1} << shift, frequency);
+/// The lanes whose flags are 1, as bits.
+inline std::uint32_t lanes_of(const LaneFlags& flags) {
+  constexpr std::uint64_t byte_to_bit = 0x0102040810204080;  // in the highest byte of the product
+  std::uint32_t lanes = 0;
+  for (std::uint32_t first = 0; first < most_lanes; first += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, flags + first, sizeof eight);
+    lanes |= static_cast<std::uint32_t>(eight * byte_to_bit >> 56) << first;
   }
-  std::uint32_t put(std::uint32_t state) const {
-    const auto quotient = static_cast<std::uint32_t>(state * reciprocal >> shift);
-    return (quotient << table_probability_bits) + (state - quotient * frequency) + first;
-  }
-};
+  return lanes;
+}
 
-using EncoderTable = std::array<FastShare, token_places>;
+using EncoderTable = std::array<PackedSymbolShare, token_places>;
 
 inline EncoderTable encoder_table(const SymbolTable& table) {
   EncoderTable shares;
   std::uint32_t first = 0;
   for (std::size_t i = 0; i < token_places; ++i) {
-    shares[i].set(table.frequencies[i], first);
+    shares[i] = PackedSymbolShare::of({table.frequencies[i], first});
     first += table.frequencies[i];
   }
   return shares;
@@ -90,14 +86,14 @@ class WordsBackwards {
     state >>= 16 * spilled;
   }
 
-  void put(const FastShare& share, std::uint32_t& state) {
-    spill(SymbolShare{share.frequency, share.first}.spills(state), state);
+  void put(const PackedSymbolShare& share, std::uint32_t& state) {
+    spill(share.spills(state), state);
     state = share.put(state);
   }
 
-  /// Puts what lanes have spilled, from the last to the first. Bit i of `spilling` is lane i.
-  void put(std::uint32_t spilling, const std::uint16_t* spilled) {
-    while (spilling != 0) {
+  /// Puts what lanes have spilled, from the last to the first.
+  void put(const LaneFlags& spills, const std::uint16_t* spilled) {
+    for (std::uint32_t spilling = lanes_of(spills); spilling != 0;) {
       const auto lane = static_cast<std::size_t>(std::bit_width(spilling) - 1);
       words_[--at_] = spilled[lane];
       spilling ^= 1U << lane;
@@ -136,9 +132,9 @@ class SegmentWords {
     state = state << 16 * taken | (words_[at_] & (0U - taken));
     at_ += taken;
   }
-  /// Gives a word each to the lanes that `low` has as bits, in their order.
-  void refill_lanes(std::uint32_t low) {
-    for (; low != 0; low &= low - 1) {
+  /// Gives a word each to the lanes whose flags are set, in their order.
+  void refill_lanes(const LaneFlags& flags) {
+    for (std::uint32_t low = lanes_of(flags); low != 0; low &= low - 1) {
       std::uint32_t& state = states[std::countr_zero(low)];
       state = state << 16 | words_[at_++];
     }

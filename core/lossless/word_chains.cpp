@@ -118,7 +118,7 @@ struct TokenSegment {
   static void put_round(const WordBlocks<Word>& all, Round blocks,
                         const std::vector<EncoderTable>& tables, const std::uint8_t* symbols,
                         std::uint32_t* states, WordsBackwards& words) {
-    const FastShare* shares[most_lanes];
+    const PackedSymbolShare* shares[most_lanes];
     std::uint32_t points[most_lanes];
     for (std::size_t lane = 0; lane < blocks.size(); ++lane) {
       shares[lane] = tables[all.classes[blocks[lane]]].data();

@@ -71,8 +71,8 @@ std::vector<LaneSymbols> all_symbols(const SignGrid& grid, bool first_sign,
 }
 
 /// The shares of all symbols, by place.
-std::vector<FastShare> all_shares(const SignTables& tables) {
-  std::vector<FastShare> shares(sign_places);
+std::vector<PackedSymbolShare> all_shares(const SignTables& tables) {
+  std::vector<PackedSymbolShare> shares(sign_places);
   for (std::uint32_t i = 0; i < sign_tables; ++i) {
     const EncoderTable of_table = encoder_table(tables.of[i]);
     std::copy_n(of_table.begin(), sign_symbols, &shares[place_of_symbol(i, 0)]);
@@ -80,7 +80,7 @@ std::vector<FastShare> all_shares(const SignTables& tables) {
   return shares;
 }
 
-std::vector<std::byte> encode_segment(const LaneSymbols& lanes, const FastShare* shares) {
+std::vector<std::byte> encode_segment(const LaneSymbols& lanes, const PackedSymbolShare* shares) {
   std::array<std::uint32_t, most_lanes> states;
   states.fill(lane_start);
   std::size_t steps = 0;
@@ -247,7 +247,7 @@ std::vector<std::byte> encode_signs(std::span<const std::uint64_t> signs, const 
     section.insert(section.end(), bits.begin(), bits.end());
     return section;
   }
-  const std::vector<FastShare> shares = all_shares(head.tables);
+  const std::vector<PackedSymbolShare> shares = all_shares(head.tables);
   std::vector<std::vector<std::byte>> segments(symbols.size());
   for_each(segments.size(),
            [&](std::size_t i) { segments[i] = encode_segment(symbols[i], shares.data()); });

@@ -28,8 +28,8 @@ inline bool has_avx2() {
 }
 inline bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-         __builtin_cpu_supports("avx512vl") != 0;
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
 }
 
 /// gnu::flatten inlines all callees, so that all of `work` is compiled for the wide vectors.
@@ -38,8 +38,8 @@ template <class Work>
   return work();
 }
 template <class Work>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"), gnu::flatten,
-  gnu::noinline]] auto
+[[gnu::target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,fma,prefer-vector-width=512"),
+  gnu::flatten, gnu::noinline]] auto
 call_with_avx512(const Work& work) {
   return work();
 }

@@ -331,7 +331,7 @@ CellsHead head_of(const CellsWeights& weights, const CellCounts& counts) {
     choose_table(counts.classes[i], default_tables().classes[i].frequencies, false,
                  head.tables.classes[i]);
   }
-  head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + counts.raw_bits);
+  head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + counts.raw_bits());
   return head;
 }
 

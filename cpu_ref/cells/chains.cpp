@@ -10,6 +10,7 @@
 #include "core/coders/symbol_lanes.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/prefetch.hpp"
+#include "cpu_ref/base/transpose.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 
 namespace cuszi::cpu {
@@ -75,7 +76,8 @@ std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSe
     const std::uint32_t block = segment.first_block + step % segment.blocks;
     for (std::uint32_t lane = segment.lanes_of_step(step); lane-- > 0;) {
       const std::uint8_t* const tile = segment.tile(all, lane, step);
-      const FastShare& share = tables[contexts.of(tile, block, step < segment.blocks)][tile[block]];
+      const PackedSymbolShare& share =
+          tables[contexts.of(tile, block, step < segment.blocks)][tile[block]];
       words.put(share, states[lane]);
     }
   }
@@ -130,19 +132,20 @@ int largest_magnitude(const std::int16_t* codes) {
   }
   return std::max(-least, int{most});
 }
-/// The tokens of the codes of a block, given its largest magnitude. Calls f(i, token) for those
-/// that have raw bits.
-template <class F>
-[[gnu::always_inline]] inline void tokens_of_block(const std::int16_t* codes, int largest,
-                                                   std::uint16_t* tokens, const F& f) {
-  for (int i = 0; i < cell_block_codes; ++i)
-    tokens[i] = static_cast<std::uint16_t>(small_token_of(codes[i]));
-  if (largest <= most_small_code) return;
+/// The tokens of the codes of a block, given its largest magnitude, and their raw bits.
+void tokens_of_block(const std::int16_t* codes, int largest, std::uint16_t* tokens,
+                     std::uint16_t* raws) {
+  if (largest <= most_small_code) {
+    for (int i = 0; i < cell_block_codes; ++i)
+      tokens[i] = static_cast<std::uint16_t>(small_token_of(codes[i]));
+    std::fill_n(raws, cell_block_codes, std::uint16_t{0});
+    return;
+  }
+#pragma omp simd
   for (int i = 0; i < cell_block_codes; ++i) {
-    if (std::abs(codes[i]) <= most_small_code) continue;
     const CellToken token = token_of_code(codes[i]);
     tokens[i] = static_cast<std::uint16_t>(token.token);
-    f(i, token);
+    raws[i] = static_cast<std::uint16_t>(token.raw);
   }
 }
 
@@ -228,20 +231,18 @@ class LaneShares {
   }
 
   /// Puts a symbol of every lane, by its index. Lanes whose states spill leave their low halves in
-  /// `spilled`; returns which do, as bits.
-  std::uint32_t put(const std::uint16_t* indices, std::uint32_t* states,
-                    std::uint16_t* spilled) const {
-    std::uint32_t spilling = 0;
-#pragma omp simd reduction(| : spilling)
+  /// `spilled`.
+  void put(const std::uint16_t* indices, std::uint32_t* states, LaneFlags& spills,
+           std::uint16_t* spilled) const {
+#pragma omp simd
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       const PackedSymbolShare share{reciprocals_[indices[lane]], bits_[indices[lane]]};
       const std::uint32_t state = states[lane];
-      const bool spills = share.spills(state);
+      const bool own = share.spills(state);
       spilled[lane] = static_cast<std::uint16_t>(state);
-      spilling |= (spills ? 1U : 0U) << lane;
-      states[lane] = share.put(spills ? state >> 16 : state);
+      spills[lane] = own ? 1 : 0;
+      states[lane] = share.put(own ? state >> 16 : state);
     }
-    return spilling;
   }
 
  private:
@@ -258,50 +259,61 @@ class LaneShares {
 /// The symbols of a round, a row for each turn of the lanes.
 struct RoundSymbols {
   std::uint16_t indices[cell_block_codes][most_lanes];  ///< in LaneShares
-  std::uint32_t large[cell_block_codes] = {};           ///< lanes whose codes have raw bits
+  std::uint16_t raws[cell_block_codes][most_lanes];     ///< if any code has raw bits
+  bool has_raws = false;
 
   /// `first`: of the round's codes of a lane.
   RoundSymbols(const CellBlocks& all, const Round& round, std::size_t first,
                const CarriedSigns& signs) {
+    std::uint16_t indices_of[most_lanes][cell_block_codes];
+    std::uint16_t raws_of[most_lanes][cell_block_codes];
     for (std::size_t lane = 0; lane < most_lanes; ++lane) {
       if (lane < round.blocks.size()) {
         const std::size_t carried = signs.end[lane] - std::min(first, signs.end[lane]);
-        add_lane(lane, all.codes + round.blocks[lane] * cell_block_codes, round.classes[lane],
-                 round.coded[lane], carried);
+        add_lane(all.codes + round.blocks[lane] * cell_block_codes, round.classes[lane],
+                 round.coded[lane], carried, indices_of[lane], raws_of[lane]);
       } else {
-        for (auto& row : indices) row[lane] = LaneShares::none;
+        std::fill_n(indices_of[lane], cell_block_codes, LaneShares::none);
+        std::fill_n(raws_of[lane], cell_block_codes, std::uint16_t{0});
       }
     }
+    transpose(indices_of, indices);
+    if (has_raws) transpose(raws_of, raws);
   }
 
  private:
   /// The first `carried` codes may have signs that are carried.
-  void add_lane(std::size_t lane, const std::int16_t* codes, std::uint32_t kind,
-                std::uint64_t coded, std::size_t carried) {
-    std::uint16_t own[cell_block_codes];
-    tokens_of_block(codes, largest_magnitude(codes), own,
-                    [&](int i, const CellToken&) { large[i] |= 1U << lane; });
+  void add_lane(const std::int16_t* codes, std::uint32_t kind, std::uint64_t coded,
+                std::size_t carried, std::uint16_t* own, std::uint16_t* own_raws) {
+    const int largest = largest_magnitude(codes);
+    tokens_of_block(codes, largest, own, own_raws);
+    has_raws |= largest > most_small_code;
     const std::uint32_t base = kind * token_places;
     for (std::size_t i = 0; i < std::min<std::size_t>(carried, cell_block_codes); ++i) {
       if (has_small_sign(own[i]))
         own[i] = static_cast<std::uint16_t>(LaneShares::pairs + positive_token(own[i]));
     }
     for (std::size_t i = 0; i < cell_block_codes; ++i)
-      indices[i][lane] =
-          static_cast<std::uint16_t>((coded >> i & 1) != 0 ? base + own[i] : LaneShares::none);
+      own[i] = static_cast<std::uint16_t>((coded >> i & 1) != 0 ? base + own[i] : LaneShares::none);
   }
 };
 
-/// Puts the raw bits of those lanes, from the last to the first.
-void put_raw_bits(const CellBlocks& all, const Round& round, std::size_t i, std::uint32_t lanes,
-                  std::uint32_t* states, WordsBackwards& words) {
-  while (lanes != 0) {
-    const auto lane = static_cast<std::size_t>(std::bit_width(lanes) - 1);
-    lanes ^= 1U << lane;
-    const CellToken token = token_of_code(all.codes[round.blocks[lane] * cell_block_codes + i]);
-    words.spill(states[lane] >> (32 - token.raw_bits) != 0, states[lane]);
-    states[lane] = states[lane] << token.raw_bits | token.raw;
+/// Puts the raw bits of the lanes whose symbols have some, from the last to the first.
+void put_raw_bits(const std::uint16_t* indices, const std::uint16_t* raws, std::uint32_t* states,
+                  WordsBackwards& words) {
+  LaneFlags spills;
+  std::uint16_t spilled[most_lanes];
+#pragma omp simd
+  for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
+    const std::uint32_t token = indices[lane] % token_places;
+    const std::uint32_t bits = token < small_tokens ? 0 : raw_bits_of_code_token(token);
+    const std::uint32_t state = states[lane];
+    const bool own = state >> 1 >> (31 - bits) != 0;
+    spilled[lane] = static_cast<std::uint16_t>(state);
+    spills[lane] = own ? 1 : 0;
+    states[lane] = (own ? state >> 16 : state) << bits | raws[lane];
   }
+  words.put(spills, spilled);
 }
 
 /// `first`: of the round's codes of a lane.
@@ -309,10 +321,12 @@ void put_round(const CellBlocks& all, const Round& round, std::size_t first,
                const LaneShares& shares, const CarriedSigns& signs, std::uint32_t* states,
                WordsBackwards& words) {
   const RoundSymbols symbols(all, round, first, signs);
+  LaneFlags spills;
   std::uint16_t spilled[most_lanes];
   for (std::size_t i = cell_block_codes; i-- > 0;) {
-    if (symbols.large[i] != 0) put_raw_bits(all, round, i, symbols.large[i], states, words);
-    words.put(shares.put(symbols.indices[i], states, spilled), spilled);
+    if (symbols.has_raws) put_raw_bits(symbols.indices[i], symbols.raws[i], states, words);
+    shares.put(symbols.indices[i], states, spills, spilled);
+    words.put(spills, spilled);
   }
 }
 
@@ -338,15 +352,21 @@ using RoundCodes = std::int16_t[cell_block_codes][most_lanes];
 
 /// Takes the raw bits of lanes whose tokens have some.
 void take_raw_bits(const std::uint32_t* tokens, SegmentWords& words, std::int16_t* codes) {
+  LaneFlags low;
+#pragma omp simd
   for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
-    if (tokens[lane] < small_tokens) continue;
-    std::uint32_t& state = words.states[lane];
-    const std::uint32_t bits = raw_bits_of_code_token(tokens[lane]);
+    const std::uint32_t token = tokens[lane];
+    const bool is_large = token >= small_tokens;
+    const std::uint32_t state = words.states[lane];
+    const std::uint32_t bits = is_large ? raw_bits_of_code_token(token) : 0;
     const std::uint32_t raw = state & ((1U << bits) - 1);
-    codes[lane] = static_cast<std::int16_t>(code_of_token(tokens[lane], raw));
-    state >>= bits;
-    words.refill(state);
+    const std::uint32_t next = state >> bits;
+    codes[lane] =
+        static_cast<std::int16_t>(is_large ? code_of_token(token, raw) : int{codes[lane]});
+    words.states[lane] = next;
+    low[lane] = is_large && needs_refill(next) ? 1 : 0;
   }
+  words.refill_lanes(low);
 }
 
 /// `is_whole`: all lanes have a block, and all codes of these are coded. `carries`: some lanes have
@@ -358,9 +378,9 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
   RoundCodes codes;
   for (int i = 0; i < cell_block_codes; ++i) {
     std::uint32_t tokens[most_lanes];
-    std::uint32_t largest = 0;
-    std::uint32_t low = 0;  // lanes
-#pragma omp simd reduction(max : largest) reduction(| : low)
+    LaneFlags low;
+    LaneFlags large;
+#pragma omp simd
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       const std::uint32_t state = words.states[lane];
       const std::uint32_t entry =
@@ -377,18 +397,19 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       }
       tokens[lane] = token;
       words.states[lane] = next;
-      low |= (needs_refill(next) ? 1U : 0U) << lane;
-      largest = token > largest ? token : largest;
+      low[lane] = needs_refill(next) ? 1 : 0;
+      large[lane] = token >= small_tokens ? 1 : 0;
       codes[i][lane] = static_cast<std::int16_t>(code_of_small_token(token));
     }
     words.refill_lanes(low);
-    if (largest >= small_tokens) take_raw_bits(tokens, words, codes[i]);
+    if (lanes_of(large) != 0) take_raw_bits(tokens, words, codes[i]);
     words.check();
   }
-  for (std::size_t lane = 0; lane < round.blocks.size(); ++lane) {
-    std::int16_t* const out = all.codes + round.blocks[lane] * cell_block_codes;
-    for (int i = 0; i < cell_block_codes; ++i) out[i] = codes[i][lane];
-  }
+  std::int16_t of_lanes[most_lanes][cell_block_codes];
+  transpose(codes, of_lanes);
+  for (std::size_t lane = 0; lane < round.blocks.size(); ++lane)
+    std::copy_n(of_lanes[lane], cell_block_codes,
+                all.codes + round.blocks[lane] * cell_block_codes);
 }
 
 /// Gives codes the signs that the last states carry.
@@ -462,8 +483,8 @@ void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t 
     return;
   }
   std::uint16_t tokens[cell_block_codes];
-  tokens_of_block(block, largest, tokens,
-                  [&](int, const CellToken& token) { raw_bits += token.raw_bits; });
+  std::uint16_t raws[cell_block_codes];
+  with_wide_vectors([&] { tokens_of_block(block, largest, tokens, raws); });
   for (int i = 0; i < cell_block_codes; ++i) ++parts[number][i % 4][tokens[i]];
 }
 
@@ -483,7 +504,14 @@ void CellCounts::add(const CellCounts& others) {
       codes[i][k] += others.codes[i][k];
       for (const auto& part : others.parts[i]) codes[i][k] += part[k];
     }
-  raw_bits += others.raw_bits;
+}
+
+std::uint64_t CellCounts::raw_bits() const {
+  std::uint64_t bits = 0;
+  for (const auto& of_class : codes)
+    for (std::uint32_t token = small_tokens; token < cell_tokens; ++token)
+      bits += of_class[token] * raw_bits_of_code_token(token);
+  return bits;
 }
 
 std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head) {

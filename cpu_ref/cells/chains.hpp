@@ -50,7 +50,6 @@ std::unique_ptr<CodedPoints> coded_points(const CellGrid& grid) {
 struct CellCounts {
   std::uint64_t codes[class_count][token_places] = {};    ///< tokens, by class
   std::uint64_t classes[class_count][token_places] = {};  ///< by context
-  std::uint64_t raw_bits = 0;
   /// What add_block() counts in blocks of larger codes and add() adds to `codes`: successive codes
   /// are counted apart, so that none waits for the one before.
   std::uint64_t parts[class_count][4][token_places] = {};
@@ -58,6 +57,8 @@ struct CellCounts {
   void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);
   void add(const CellCounts& others);
+  /// Of all codes that were added.
+  std::uint64_t raw_bits() const;
 };
 
 /// The sections of the chains of a pass: index, contexts and codes, those that are not empty.
