@@ -36,7 +36,7 @@ Asked read_asked(const cuszi_options* options, bool compresses) {
   return asked;
 }
 
-constexpr std::size_t tracks_together = 4;
+constexpr std::size_t tracks_together = 8;
 
 /// Joined members, on the first one's device.
 class Gathering {
@@ -121,7 +121,7 @@ struct Joined {
   std::vector<std::size_t> numbers;
 
   std::vector<std::span<Joint>> parts() {
-    constexpr ByteCount most_bytes = ByteCount{256} << 20;  // amortises the waits
+    constexpr ByteCount most_bytes = ByteCount{128} << 20;  // amortises the waits
     constexpr std::size_t most_members = 1024;
     // The first parts grow, so that tracks that start together do not all wait for the device, then
     // for the host.

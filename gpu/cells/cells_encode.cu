@@ -103,8 +103,12 @@ class CellsEncoder {
     const std::uint64_t words = blocks * RankedBits::block_words;
     const std::uint64_t numbers_of_frame = weight_numbers(rank_);
     auto* const numbers = gpu_.take<ClassWeights<T>>(count_ * numbers_of_frame);
+    auto* const ranks = gpu_.take<std::uint16_t>(count_ * words);
+    auto* const blocks_before = gpu_.take<std::uint64_t>(count_ * (blocks + 1));
     const CellsChains& chains = first_.chains;
     std::vector<PredictTask<T>> tasks;
+    tasks.reserve(count_);
+    patches_.reserve(count_);
     for (unsigned i = 0; i < count_; ++i) {
       const auto& [params, bound, frame] = frames_[i];
       const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max,
@@ -112,8 +116,8 @@ class CellsEncoder {
       LocalCellsQuantizers<T> local;
       if (frame.local != nullptr)
         local = local_quantizers(gpu_, frame.extents, *frame.local, quantizer);
-      patches_.push_back({patch_words_ + i * words, gpu_.take<std::uint16_t>(words),
-                          gpu_.take<std::uint64_t>(blocks + 1), blocks});
+      patches_.push_back(
+          {patch_words_ + i * words, ranks + i * words, blocks_before + i * (blocks + 1), blocks});
       tasks.push_back({grid_, quantizer, frame.rules, frame.values, params.half_step,
                        &heads_[i].weights, anchors + i * tiles(), numbers + i * numbers_of_frame,
                        chains.codes + i * tiles() * cell_codes,
@@ -184,31 +188,42 @@ class CellsEncoder {
 
   std::vector<CodedCells> sections() {
     std::vector<CodedCells> coded(count_);
-    for_each_of_many(gpu_, count_, [&](std::size_t i) {
-      coded[i].passes.resize(static_cast<std::size_t>(first_.chains.passes));
-      coded[i].head = coded_heads_[i].write(rank_);
-    });
-    std::vector<SectionPlaces> places;
+    for_each_of_many(gpu_, count_,
+                     [&](std::size_t i) { coded[i].head = coded_heads_[i].write(rank_); });
+    std::vector<ByteCount> begins{0};
+    std::vector<ByteCount> heads{0};
     for (unsigned i = 0; i < count_; ++i) {
-      places.push_back(take_places(sizes_[i], coded[i].head));
-      add_sections(i, places.back(), coded[i].passes);
+      heads.push_back(heads.back() + coded[i].head.size());
+      begins.push_back(begins.back() + most_bytes_of(sizes_[i], coded[i].head.size()));
     }
+    auto* const memory = gpu_.take<std::byte>(begins.back());
+    auto* const staged = gpu_.take_pinned<std::byte>(heads.back());
+    std::vector<SectionPlaces> places(count_);
+    for_each_of_many(gpu_, count_, [&](std::size_t i) {
+      const Bytes head = coded[i].head;
+      std::copy(head.begin(), head.end(), staged + heads[i]);
+      places[i] = places_in(memory + begins[i], sizes_[i], {staged + heads[i], head.size()});
+      coded[i].passes.resize(static_cast<std::size_t>(first_.chains.passes));
+      add_sections(sizes_[i], places[i], coded[i].passes);
+    });
     store_sections(gpu_, first_, entries_, offsets_, anchors_, {gpu_, std::move(places)});
     for (unsigned i = 0; i < count_; ++i) add_patches(i, coded[i].passes);
     return coded;
   }
 
-  /// Sections lie one after the other, all but the head aligned to 4 bytes.
-  SectionPlaces take_places(const CodedSizes& sizes, Bytes head) {
+  /// A multiple of 4.
+  ByteCount most_bytes_of(const CodedSizes& sizes, ByteCount head) const {
     const ByteCount anchors = anchor_bytes(anchors_, sizes.anchor_words);
-    const ByteCount most = head.size() + 4 + anchors + 4 * ByteCount{entries_} + sizes.end;
-    auto* const memory = gpu_.take<std::byte>(most);
+    return ceil_div(head + 4 + anchors + 4 * ByteCount{entries_} + sizes.end, 4) * 4;
+  }
+  /// Sections lie one after the other, all but the head aligned to 4 bytes.
+  SectionPlaces places_in(std::byte* memory, const CodedSizes& sizes, Bytes staged_head) const {
     SectionPlaces places{};
-    places.staged_head = stage(gpu_, head.data(), head.size());
-    places.head_bytes = head.size();
-    places.head = memory + (4 - head.size() % 4) % 4;
-    places.anchors = places.head + head.size();
-    std::byte* at = places.anchors + anchors;
+    places.staged_head = staged_head.data();
+    places.head_bytes = staged_head.size();
+    places.head = memory + (4 - staged_head.size() % 4) % 4;
+    places.anchors = places.head + staged_head.size();
+    std::byte* at = places.anchors + anchor_bytes(anchors_, sizes.anchor_words);
     for (int pass = 0; pass < first_.chains.passes; ++pass) {
       if (sizes.live[pass] == 0) continue;
       places.index[pass] = at;
@@ -224,9 +239,8 @@ class CellsEncoder {
     return pass + 1 < first_.chains.passes ? sizes.classes_at[pass + 1] : sizes.end;
   }
 
-  void add_sections(unsigned number, const SectionPlaces& places,
+  void add_sections(const CodedSizes& sizes, const SectionPlaces& places,
                     std::vector<OwnCoded>& passes) const {
-    const CodedSizes& sizes = sizes_[number];
     Sections& first = passes.front().sections;
     add_section(SectionId::codebook, {places.head, places.head_bytes}, first);
     add_section(SectionId::anchors, {places.anchors, anchor_bytes(anchors_, sizes.anchor_words)},
