@@ -28,16 +28,18 @@ class PackedSample {
     packed_ = std::async(is_host_idle ? std::launch::async : std::launch::deferred, pack);
   }
 
-  /// Small frames are to be packed to know it.
+  /// Small frames are to be packed to know it. A sample takes up to an eighth more than the whole
+  /// frame; large frames are packed if it is 5 % smaller, as that takes long.
   bool may_win(ByteCount bytes) {
     if (is_small()) return true;
-    constexpr ByteCount margin = 20;
-    return packed_.get() * (all_ / piece) / (margin - 1) < bytes * count / margin;
+    const ByteCount sampled = packed_.get() * (all_ / piece);
+    return all_ <= quick ? sampled / 8 < bytes * count / 7 : sampled / 19 < bytes * count / 20;
   }
 
  private:
   static constexpr ByteCount piece = ByteCount{1} << 14;
   static constexpr ByteCount count = 16;
+  static constexpr ByteCount quick = ByteCount{4} << 20;  ///< takes 20 ms to pack
 
   bool is_small() const { return all_ <= piece * count; }
 
