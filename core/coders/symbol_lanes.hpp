@@ -35,6 +35,33 @@ inline std::uint32_t lanes_of(const LaneFlags& flags) {
   return lanes;
 }
 
+/// Moves words between lanes and a chain one by one; backends may have vectors for it.
+struct WordByWord {
+  /// Shifts words into the states of the lanes whose flags are set, in their order. Returns how
+  /// many.
+  static std::size_t refill(const LaneFlags& flags, const std::uint16_t* words,
+                            std::uint32_t* states) {
+    std::size_t taken = 0;
+    for (std::uint32_t low = lanes_of(flags); low != 0; low &= low - 1) {
+      std::uint32_t& state = states[std::countr_zero(low)];
+      state = state << 16 | words[taken++];
+    }
+    return taken;
+  }
+  /// Puts what the lanes whose flags are set have spilled before `end`, in their order. Returns
+  /// how many words these are.
+  static std::size_t spill(const LaneFlags& flags, const std::uint16_t* spilled,
+                           std::uint16_t* end) {
+    std::size_t put = 0;
+    for (std::uint32_t spilling = lanes_of(flags); spilling != 0;) {
+      const auto lane = static_cast<std::size_t>(std::bit_width(spilling) - 1);
+      *(end - ++put) = spilled[lane];
+      spilling ^= 1U << lane;
+    }
+    return put;
+  }
+};
+
 using EncoderTable = std::array<PackedSymbolShare, token_places>;
 
 inline EncoderTable encoder_table(const SymbolTable& table) {
@@ -92,12 +119,9 @@ class WordsBackwards {
   }
 
   /// Puts what lanes have spilled, from the last to the first.
+  template <class Moves = WordByWord>
   void put(const LaneFlags& spills, const std::uint16_t* spilled) {
-    for (std::uint32_t spilling = lanes_of(spills); spilling != 0;) {
-      const auto lane = static_cast<std::size_t>(std::bit_width(spilling) - 1);
-      words_[--at_] = spilled[lane];
-      spilling ^= 1U << lane;
-    }
+    at_ -= Moves::spill(spills, spilled, words_.data() + at_);
   }
 
   std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
@@ -133,11 +157,9 @@ class SegmentWords {
     at_ += taken;
   }
   /// Gives a word each to the lanes whose flags are set, in their order.
-  void refill_lanes(const LaneFlags& flags) {
-    for (std::uint32_t low = lanes_of(flags); low != 0; low &= low - 1) {
-      std::uint32_t& state = states[std::countr_zero(low)];
-      state = state << 16 | words_[at_++];
-    }
+  template <class Moves = WordByWord>
+  void refill_lanes(const LaneFlags& low) {
+    at_ += Moves::refill(low, words_.data() + at_, states);
   }
   /// Takes a symbol of a lane.
   std::uint32_t take(const DecoderTable& table, std::uint32_t& state) {

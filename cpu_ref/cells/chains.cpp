@@ -12,6 +12,7 @@
 #include "cpu_ref/base/prefetch.hpp"
 #include "cpu_ref/base/transpose.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
+#include "cpu_ref/cells/lane_words.hpp"
 
 namespace cuszi::cpu {
 
@@ -299,6 +300,7 @@ struct RoundSymbols {
 };
 
 /// Puts the raw bits of the lanes whose symbols have some, from the last to the first.
+template <class V>
 void put_raw_bits(const std::uint16_t* indices, const std::uint16_t* raws, std::uint32_t* states,
                   WordsBackwards& words) {
   LaneFlags spills;
@@ -313,10 +315,11 @@ void put_raw_bits(const std::uint16_t* indices, const std::uint16_t* raws, std::
     spills[lane] = own ? 1 : 0;
     states[lane] = (own ? state >> 16 : state) << bits | raws[lane];
   }
-  words.put(spills, spilled);
+  words.put<LaneWords<V>>(spills, spilled);
 }
 
 /// `first`: of the round's codes of a lane.
+template <class V>
 void put_round(const CellBlocks& all, const Round& round, std::size_t first,
                const LaneShares& shares, const CarriedSigns& signs, std::uint32_t* states,
                WordsBackwards& words) {
@@ -324,9 +327,9 @@ void put_round(const CellBlocks& all, const Round& round, std::size_t first,
   LaneFlags spills;
   std::uint16_t spilled[most_lanes];
   for (std::size_t i = cell_block_codes; i-- > 0;) {
-    if (symbols.has_raws) put_raw_bits(symbols.indices[i], symbols.raws[i], states, words);
+    if (symbols.has_raws) put_raw_bits<V>(symbols.indices[i], symbols.raws[i], states, words);
     shares.put(symbols.indices[i], states, spills, spilled);
-    words.put(spills, spilled);
+    words.put<LaneWords<V>>(spills, spilled);
   }
 }
 
@@ -341,8 +344,9 @@ std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegm
   for (std::size_t number = segment.rounds(); number-- > 0;) {
     if (number > 0) prefetch_codes(all, segment.round(number - 1));
     const Round round(all, segment.round(number));
-    with_wide_vectors(
-        [&] { put_round(all, round, number * cell_block_codes, shares, signs, states, words); });
+    with_vectors([&]<class V>(V) {
+      put_round<V>(all, round, number * cell_block_codes, shares, signs, states, words);
+    });
   }
   return words.segment(std::span(states).first(segment.lanes()));
 }
@@ -351,6 +355,7 @@ std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegm
 using RoundCodes = std::int16_t[cell_block_codes][most_lanes];
 
 /// Takes the raw bits of lanes whose tokens have some.
+template <class V>
 void take_raw_bits(const std::uint32_t* tokens, SegmentWords& words, std::int16_t* codes) {
   LaneFlags low;
 #pragma omp simd
@@ -366,12 +371,12 @@ void take_raw_bits(const std::uint32_t* tokens, SegmentWords& words, std::int16_
     words.states[lane] = next;
     low[lane] = is_large && needs_refill(next) ? 1 : 0;
   }
-  words.refill_lanes(low);
+  words.refill_lanes<LaneWords<V>>(low);
 }
 
 /// `is_whole`: all lanes have a block, and all codes of these are coded. `carries`: some lanes have
 /// codes whose signs are carried; these come out positive. `carried` counts them.
-template <bool is_whole, bool carries>
+template <class V, bool is_whole, bool carries>
 void take_round(const CellBlocks& all, const Round& round, const std::vector<DecoderTable>& tables,
                 std::uint32_t* carried, SegmentWords& words) {
   const std::uint32_t* const entries = tables.front().data();
@@ -401,8 +406,8 @@ void take_round(const CellBlocks& all, const Round& round, const std::vector<Dec
       large[lane] = token >= small_tokens ? 1 : 0;
       codes[i][lane] = static_cast<std::int16_t>(code_of_small_token(token));
     }
-    words.refill_lanes(low);
-    if (lanes_of(large) != 0) take_raw_bits(tokens, words, codes[i]);
+    words.refill_lanes<LaneWords<V>>(low);
+    if (lanes_of(large) != 0) take_raw_bits<V>(tokens, words, codes[i]);
     words.check();
   }
   std::int16_t of_lanes[most_lanes][cell_block_codes];
@@ -441,13 +446,13 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
     const bool carries = number < segment.carrying_rounds &&
                          std::any_of(carried, carried + segment.lanes(),
                                      [](auto count) { return count < most_carried_signs; });
-    with_wide_vectors([&] {
+    with_vectors([&]<class V>(V) {
       if (carries) {
-        take_round<false, true>(all, round, tables, carried, words);
+        take_round<V, false, true>(all, round, tables, carried, words);
       } else if (round.is_whole()) {
-        take_round<true, false>(all, round, tables, carried, words);
+        take_round<V, true, false>(all, round, tables, carried, words);
       } else {
-        take_round<false, false>(all, round, tables, carried, words);
+        take_round<V, false, false>(all, round, tables, carried, words);
       }
     });
   }
