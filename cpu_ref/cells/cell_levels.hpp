@@ -383,10 +383,14 @@ class CodeOrder {
     std::uint16_t to;        ///< in the codes of the group, if its tile is the first
     std::uint16_t step;      ///< from there to that of the next tile
   };
+  static constexpr int line_codes = 32;  ///< of a cache line
+  static constexpr int block_lines = cell_block_codes / line_codes;
+
   /// The codes of a face of a cell that another tile has.
   struct Face {
     std::vector<FaceCode> codes;
     std::vector<FaceCode> runs;
+    std::vector<std::uint16_t> lines;  ///< that these are in; of the tile itself: all
   };
   std::array<Face, 4> faces;  ///< by whether the tile is next along z and y
 
@@ -424,6 +428,18 @@ class CodeOrder {
       for (std::size_t i = 0; i < cell_block_codes; ++i)
         is_by_runs_[block] = is_by_runs_[block] && own[i] == own[i / run * run] + i % run;
     }
+    find_lines();
+  }
+  void find_lines() {
+    for (std::uint16_t line = 0; line < tile_blocks * block_lines; ++line) {
+      faces[0].lines.push_back(line);
+      const auto is_in = [&](const FaceCode& code) { return code.position / line_codes == line; };
+      for (unsigned next = 1; next < 4; ++next) {
+        Face& face = faces[next];
+        if (std::ranges::any_of(face.codes, is_in) || std::ranges::any_of(face.runs, is_in))
+          face.lines.push_back(line);
+      }
+    }
   }
   template <class Level, int odd>
   void add() {
@@ -460,7 +476,7 @@ struct TileRun {
   std::uint64_t end;
   bool has_next;  ///< along x, whose near face is needed
 
-  /// Calls f(first tile) for the groups of the run.
+  /// Calls f(first tile) for the groups of the run, from the last to the first.
   template <class Shape, class F>
   void for_each_group(const F& f) const {
     constexpr std::uint64_t size = group_tiles<Shape>;

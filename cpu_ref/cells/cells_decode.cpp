@@ -5,6 +5,7 @@
 #include "core/base/growing_memory.hpp"
 #include "core/cells/anchors.hpp"
 #include "cpu_ref/base/parallel.hpp"
+#include "cpu_ref/base/prefetch.hpp"
 #include "cpu_ref/cells/cell_levels.hpp"
 #include "cpu_ref/cells/cells.hpp"
 #include "cpu_ref/cells/chains.hpp"
@@ -48,6 +49,7 @@ class CellsDecoder {
     if (!Shape::has(0) && slice % (std::uint64_t{1} << task_.first_level) != 0) return;
     if (run.has_next) restore_group(run.end);
     run.template for_each_group<Shape>([&](std::uint64_t first_tile) {
+      if (first_tile > run.first) prefetch_codes(first_tile - group_tiles<Shape>);
       restore_group(first_tile);
       store();
     });
@@ -102,13 +104,9 @@ class CellsDecoder {
           });
     }
   }
-  /// `next`: bit 0 for the next tile along z, 1 along y.
   void collect_face(std::size_t tile, unsigned next) {
-    const bool by_z = (next & 1) != 0;
-    const bool by_y = (next & 2) != 0;
-    if ((by_z && !has_next(0)) || (by_y && !has_next(1))) return;
-    const std::uint64_t number =
-        group_.number + tile + (by_z ? task_.grid.step(0) : 0) + (by_y ? task_.grid.step(1) : 0);
+    if (!has_beside(group_, next)) return;
+    const std::uint64_t number = tile_beside(group_, tile, next);
     const std::uint8_t* const classes = task_.blocks.classes + number * tile_blocks;
     const std::int16_t* const codes = task_.blocks.codes + number * cell_codes;
     const auto& order = CodeOrder<Shape>::get();
@@ -118,7 +116,30 @@ class CellsDecoder {
       if (classes[position / cell_block_codes] != 0)
         std::copy_n(codes + position, order.run, codes_.data() + to + tile * step);
   }
-  bool has_next(int axis) const { return Shape::has(axis) && group_.last[axis] == Shape::tile; }
+  /// The tile next to one of a group: `next` has bit 0 for the next along z, 1 along y.
+  std::uint64_t tile_beside(const CellTile& group, std::size_t tile, unsigned next) const {
+    return group.number + tile + ((next & 1) != 0 ? task_.grid.step(0) : 0) +
+           ((next & 2) != 0 ? task_.grid.step(1) : 0);
+  }
+  static bool has_beside(const CellTile& group, unsigned next) {
+    const auto has = [&](int axis) { return Shape::has(axis) && group.last[axis] == Shape::tile; };
+    return ((next & 1) == 0 || has(0)) && ((next & 2) == 0 || has(1));
+  }
+  /// Asks for the codes that collect_codes() of a group reads, which lie scattered.
+  void prefetch_codes(std::uint64_t first_tile) const {
+    const CellTile group = tile_of_group<Shape>(task_.grid, first_tile);
+    const auto& order = CodeOrder<Shape>::get();
+    for (unsigned next = 0; next < 4; ++next) {
+      if (!has_beside(group, next)) continue;
+      for (std::size_t tile = 0; tile < tiles_in<Shape>(group); ++tile) {
+        const std::uint64_t number = tile_beside(group, tile, next);
+        const std::uint8_t* const classes = task_.blocks.classes + number * tile_blocks;
+        const std::int16_t* const codes = task_.blocks.codes + number * cell_codes;
+        for (const std::uint16_t line : order.faces[next].lines)
+          if (classes[line / order.block_lines] != 0) prefetch(codes + line * order.line_codes);
+      }
+    }
+  }
 
   template <class Level, int odd>
   void restore_class() {
