@@ -9,7 +9,7 @@ Usage: scripts/check_device.sh [--build FOLDER] [--device cuda:N] [--no-tests] F
 
 Runs the tests of the CUDA backend, under compute-sanitizer too where that is installed, and
 compresses every field of FOLDER (dims and type in the names) on the GPU and on the CPU: under
-presets ratio, fast and zfp, cusz and cuszi with codeword units of 32 and 64 bits, and bounds 1e-2, 1e-3
+presets ratio, balanced, fast and zfp, cusz and cuszi with codeword units of 32 and 64 bits, and bounds 1e-2, 1e-3
 and 1e-4. Both archives must have the same bytes, and each side must restore the same values from them. A unit of
 32 bits that a codeword does not fit is counted as refused if both sides refuse it.
 
@@ -78,7 +78,7 @@ verdict() {
 declare -A count=([equal]=0 [refused]=0 [different]=0)
 for field in "$fields"/*.f32 "$fields"/*.f64; do
     [[ -e $field ]] || continue
-    for preset in ratio fast zfp "cusz --huffman-width "{32,64} "cuszi --huffman-width "{32,64}; do
+    for preset in ratio balanced fast zfp "cusz --huffman-width "{32,64} "cuszi --huffman-width "{32,64}; do
         for bound in 1e-2 1e-3 1e-4; do
             # shellcheck disable=SC2206  # several words
             options=(--preset $preset -e "$bound")
