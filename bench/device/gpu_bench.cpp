@@ -83,7 +83,7 @@ ByteCount compress(Backend& backend, const Run& run, Bytes values, const Allocat
         times.measure("scan", [&]() -> const FieldScan& { return frame.scan(); });
     bound.bound *= scan.max - scan.min;
   }
-  compress_frame(backend, config, std::move(frame), 0, bound, counted, times);
+  compress_frame(backend, config, std::move(frame), bound, {counted}, times);
   return made;
 }
 

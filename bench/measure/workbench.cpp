@@ -73,8 +73,8 @@ FrameReport Workbench::compress(const FieldSettings& settings, const ValueBound&
         load_frame(backend_, settings.frame, shape_, Bytes(values_), settings.fills, times.steps());
     frame.asked = std::move(asked);
     if (settings.needs_range()) times.steps().measure("scan", [&] { frame.scan(); });
-    FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), 0, bound,
-                                        allocate, times.steps(), advice);
+    FrameReport report = compress_frame(backend_, settings.frame, std::move(frame), bound,
+                                        {allocate, 0, advice}, times.steps());
     backend_.synchronize();
     return report;
   });

@@ -95,8 +95,8 @@ class FieldCompressor {
         return region.memory;
       };
       const FrameReport frame = times_.measure(ticket, [&](StepTimes& steps) {
-        return compress_frame(*track_of(ticket).backend, settings_.frame, std::move(loaded),
-                              ticket.frame(), bound, allocate, steps, advice_for(ticket));
+        return compress_frame(*track_of(ticket).backend, settings_.frame, std::move(loaded), bound,
+                              {allocate, ticket.frame(), advice_for(ticket)}, steps);
       });
       output.bring(region);
       ticket.in_order(FrameStep::end, [&] {

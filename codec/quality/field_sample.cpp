@@ -74,7 +74,7 @@ SampleResult code_sample(const FieldSample& sample, Backend& backend, const Fiel
     LoadedFrame loaded =
         load_frame(backend, settings.frame, box.shape, Bytes(box.values), settings.fills, times);
     const CompressedFrame frame =
-        compress_frame(backend, settings.frame, std::move(loaded), 0, settings.bound, times);
+        compress_frame(backend, settings.frame, std::move(loaded), settings.bound, times);
     result.field_bytes += box.values.size();
     result.archive_bytes += frame.bytes.size();
     if (!result.method && frame.header.kind == FrameKind::coded) {

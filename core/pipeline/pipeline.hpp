@@ -88,6 +88,13 @@ struct FrameAdvice {
 /// Returns memory of the host or the backend.
 using Allocate = std::function<MutableBytes(ByteCount)>;
 
+/// Where a frame goes, and what it shares with the others of its field.
+struct FrameDestination {
+  Allocate allocate;  ///< of memory for the header, then the payload
+  std::uint64_t index = 0;
+  FrameAdvice advice = {};
+};
+
 /// `shape`, `values` and `fills` are of the stored type. `known` is the LoadedFrame::scan() of an
 /// earlier load.
 LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameShape& shape,
@@ -98,13 +105,12 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 /// LoadedFrame::asked (predictor `multilevel`); both refer to stored values. A frame of one value
 /// stores only that and its mask. Bounds relative to values use a transform. Frames that cannot be
 /// coded (bound 0, range beyond the dtype), or not smaller, are packed losslessly or stored.
-CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                               std::uint64_t index, const ValueBound& bound, StepTimes& times);
-
-/// Header first, in memory from `allocate`.
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           std::uint64_t index, const ValueBound& bound, const Allocate& allocate,
-                           StepTimes& times, const FrameAdvice& advice = {});
+                           const ValueBound& bound, const FrameDestination& to, StepTimes& times);
+
+/// The only frame of its field, in host memory.
+CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
+                               const ValueBound& bound, StepTimes& times);
 
 struct FrameBoundsByPlace {
   double largest = 0;

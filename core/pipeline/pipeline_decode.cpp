@@ -16,14 +16,25 @@ std::vector<std::byte> to_host(Backend& backend, Bytes bytes) {
   return host;
 }
 
-FrameMask read_mask(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                    const Selection& restored, const Sections& sections, StepTimes& times) {
-  if (header.masked() == 0) return {};
-  return times.measure("mask", [&] {
-    const EncodedMask encoded{to_host(backend, sections.at(SectionId::mask_bits)),
-                              to_host(backend, sections.at(SectionId::mask_values))};
-    FrameMask mask =
-        decode_mask(encoded, shape.points(), shape.dtype, header.masked(), host_work_of(backend));
+/// A frame with all that the steps of its restoration share.
+struct DecodeWork {
+  Backend& backend;
+  const FrameShape& shape;
+  const FrameHeader& header;
+  const FramePreview& preview;
+  MutableBytes out;
+  StepTimes& times;
+};
+
+FrameMask read_mask(const DecodeWork& work, const Sections& sections) {
+  if (work.header.masked() == 0) return {};
+  const FrameShape shape = work.shape.work();
+  const Selection& restored = work.preview.restored;
+  return work.times.measure("mask", [&] {
+    const EncodedMask encoded{to_host(work.backend, sections.at(SectionId::mask_bits)),
+                              to_host(work.backend, sections.at(SectionId::mask_values))};
+    FrameMask mask = decode_mask(encoded, shape.points(), shape.dtype, work.header.masked(),
+                                 host_work_of(work.backend));
     if (restored.all()) return mask;
     return compact(pick(restored, shape.dtype, expand(mask, shape.dims, shape.dtype)),
                    restored.dims(), shape.dtype);
@@ -64,64 +75,65 @@ WordSections<Bytes> words_of(const Sections& sections) {
           sections.find(SectionId::raw)};
 }
 
-void restore_kept_frame(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                        Bytes payload, MutableBytes out) {
-  const std::vector<std::byte> host = to_host(backend, payload);
-  const Sections sections = read_only_pass(header, host, host_hashes);
+void restore_kept_frame(const DecodeWork& work, Bytes payload) {
+  const std::vector<std::byte> host = to_host(work.backend, payload);
+  const Sections sections = read_only_pass(work.header, host, host_hashes);
   const Bytes raw = sections.at(SectionId::raw);
-  if (header.kind == FrameKind::lossless) {
-    std::vector<std::byte> values(out.size());
-    unpack_values(raw, size_of(shape.dtype), values);
-    backend.copy(values, out);
-  } else if (raw.size() == out.size()) {
-    backend.copy(raw, out);
+  if (work.header.kind == FrameKind::lossless) {
+    std::vector<std::byte> values(work.out.size());
+    unpack_values(raw, size_of(work.shape.dtype), values);
+    work.backend.copy(values, work.out);
+  } else if (raw.size() == work.out.size()) {
+    work.backend.copy(raw, work.out);
   } else {
     throw ArchiveError("the size of a stored frame does not match its dims");
   }
 }
 
-std::optional<TransformTarget> read_transform(DecodeSession& session, const FrameShape& shape,
-                                              const FrameHeader& header, const Selection& restored,
-                                              const Sections& sections, StepTimes& times) {
+std::optional<TransformTarget> read_transform(const DecodeWork& work, DecodeSession& session,
+                                              const Sections& sections) {
+  const FrameHeader& header = work.header;
   if (!header.transform) return std::nullopt;
   TransformTarget target{*header.transform, header.min, header.max};
   target.is_by_tiles = is_by_tiles(header.transform->params, *header.predictor);
   if (target.is_by_tiles) return target;
   const bool are_alike = header.min >= 0 || header.max <= 0;
   if (are_alike || has_signs(header.transform->params)) return target;
-  return times.measure("signs", [&] {
-    target.negative = session.decode_signs(sections.at(SectionId::signs), shape.dims, restored);
+  return work.times.measure("signs", [&] {
+    target.negative =
+        session.decode_signs(sections.at(SectionId::signs), work.shape.dims, work.preview.restored);
     return target;
   });
 }
 
-std::optional<LocalBounds> read_bounds(Backend& backend, const FrameShape& shape,
-                                       const FrameHeader& header, const Sections& sections,
-                                       StepTimes& times) {
-  if (!header.bounds || !sections.has(SectionId::bounds)) return std::nullopt;
-  return times.measure("bounds", [&] {
-    return LocalBounds::decode(to_host(backend, sections.at(SectionId::bounds)), shape);
+std::optional<LocalBounds> read_bounds(const DecodeWork& work, const Sections& sections) {
+  if (!work.header.bounds || !sections.has(SectionId::bounds)) return std::nullopt;
+  return work.times.measure("bounds", [&] {
+    return LocalBounds::decode(to_host(work.backend, sections.at(SectionId::bounds)),
+                               work.shape.work());
   });
 }
 
-FrameTarget target_of(const FrameShape& shape, const FrameHeader& header,
-                      const FramePreview& preview, const FrameMask& mask, MutableBytes out) {
-  FrameTarget target{{shape.dtype, preview.restored.dims()}, header.min, header.max, mask, out};
+FrameTarget target_of(const DecodeWork& work, const FrameMask& mask) {
+  const FramePreview& preview = work.preview;
+  FrameTarget target{{work.shape.dtype, preview.restored.dims()},
+                     work.header.min,
+                     work.header.max,
+                     mask,
+                     work.out};
   target.points = preview.restored;
   target.stride = preview.stride;
   return target;
 }
 
-void restore_constant_frame(Backend& backend, DecodeSession& session, const FrameShape& shape,
-                            const FrameHeader& header, const FramePreview& preview,
-                            MutableBytes out, StepTimes& times) {
-  const Sections sections = times.measure(
-      "check", [&] { return read_only_pass(header, session.payload(), hashes_by(backend)); });
-  const std::uint64_t bits =
-      decode_constant(to_host(backend, sections.at(SectionId::raw)), work_of(shape.dtype));
-  const FrameMask mask =
-      read_mask(backend, shape.work(), header, preview.restored, sections, times);
-  times.measure("fill", [&] { session.fill(target_of(shape, header, preview, mask, out), bits); });
+void restore_constant_frame(const DecodeWork& work, DecodeSession& session) {
+  const Sections sections = work.times.measure("check", [&] {
+    return read_only_pass(work.header, session.payload(), hashes_by(work.backend));
+  });
+  const std::uint64_t bits = decode_constant(to_host(work.backend, sections.at(SectionId::raw)),
+                                             work_of(work.shape.dtype));
+  const FrameMask mask = read_mask(work, sections);
+  work.times.measure("fill", [&] { session.fill(target_of(work, mask), bits); });
 }
 
 PredictorParams predictor_of(const FrameHeader& header, const FramePreview& preview) {
@@ -158,93 +170,83 @@ void restore_passes(PassDecoder& decoder, std::span<const CodedLevel> levels,
 }
 
 /// Needs the levels that hold the points.
-void restore_levels(Backend& backend, DecodeSession& session, const FrameShape& shape,
-                    const FrameHeader& header, const FramePreview& preview,
-                    std::span<const Bytes> levels, MutableBytes out, StepTimes& times) {
-  const std::vector<int> pass_levels = level_of_pass(*header.predictor);
+void restore_levels(const DecodeWork& work, DecodeSession& session, std::span<const Bytes> levels) {
+  const FrameHeader& header = work.header;
+  const FramePreview& preview = work.preview;
+  const PredictorParams& predictor = *header.predictor;
+  StepTimes& times = work.times;
   std::vector<Sections> passes = read_sections(header, levels);
   if (header.is_packed()) {
     times.measure("unpack", [&] {
       for (Sections& sections : passes) session.unpack(sections);
     });
   }
-  const FrameMask mask =
-      read_mask(backend, shape.work(), header, preview.restored, passes.front(), times);
-  const auto transform =
-      read_transform(session, shape, header, preview.restored, passes.front(), times);
-  FrameTarget target = target_of(shape, header, preview, mask, out);
+  const FrameMask mask = read_mask(work, passes.front());
+  const auto transform = read_transform(work, session, passes.front());
+  FrameTarget target = target_of(work, mask);
   if (transform) {
     target.min = header.transform->min;
     target.max = header.transform->max;
     target.transform = &*transform;
   }
-  const auto local = read_bounds(backend, shape.work(), header, passes.front(), times);
+  const auto local = read_bounds(work, passes.front());
   if (local) target.local = &*local;
-  if (has_own_coder(id_of(*header.predictor))) {
-    times.measure("decode", [&] {
-      session.decode_values(target, *header.predictor,
-                            std::span(passes).first(std::min(preview.passes, passes.size())));
-    });
-  } else {
-    const PredictorParams predictor = predictor_of(header, preview);
-    const auto shapes = pass_shapes(*header.predictor, shape.points());
-    const auto decoder = session.passes(target, predictor, *header.coder);
-    restore_passes(*decoder, coded_levels(pass_levels, shapes, passes), shapes,
-                   std::span(passes).first(preview.passes), uses_contexts(*header.coder), times);
+  const auto some = std::span(passes).first(std::min(preview.passes, passes.size()));
+  if (has_own_coder(id_of(predictor))) {
+    times.measure("decode", [&] { session.decode_values(target, predictor, some); });
+    return;
   }
+  const auto shapes = pass_shapes(predictor, work.shape.points());
+  const PredictorParams of_stride = predictor_of(header, preview);
+  const auto decoder = session.passes(target, of_stride, *header.coder);
+  restore_passes(*decoder, coded_levels(level_of_pass(predictor), shapes, passes), shapes, some,
+                 uses_contexts(*header.coder), times);
 }
 
-void restore_words(DecodeSession& session, const FrameShape& shape, const FrameHeader& header,
-                   Bytes level, MutableBytes out, StepTimes& times) {
-  const Sections sections = read_passes(header.levels.front(), 1, level).front();
-  times.measure("decode", [&] { session.decode_words(shape, sections, out); });
+void restore_words(const DecodeWork& work, DecodeSession& session, Bytes level) {
+  const Sections sections = read_passes(work.header.levels.front(), 1, level).front();
+  work.times.measure("decode", [&] { session.decode_words(work.shape, sections, work.out); });
+}
+
+void restore_predicted_frame(const DecodeWork& work, DecodeSession& session, Bytes level) {
+  const Sections sections = read_passes(work.header.levels.front(), 1, level).front();
+  work.times.measure("decode",
+                     [&] { session.decode_lossless(words_of(sections), work.shape, work.out); });
 }
 
 /// Calls restore(levels) beside the check of their hashes.
 template <class Restore>
-void restore_checked(Backend& backend, const DecodeSession& session, const FrameHeader& header,
-                     std::size_t count, StepTimes& times, const Restore& restore) {
-  const std::vector<Bytes> levels = cut_levels(header, count, session.payload());
-  const auto check = times.measure("check", [&] { return LevelCheck(backend, header, levels); });
+void restore_checked(const DecodeWork& work, const DecodeSession& session, std::size_t count,
+                     const Restore& restore) {
+  const std::vector<Bytes> levels = cut_levels(work.header, count, session.payload());
+  const auto check =
+      work.times.measure("check", [&] { return LevelCheck(work.backend, work.header, levels); });
   try {
     restore(levels);
   } catch (...) {
     check.finish();  // errors may be consequences of damage
     throw;
   }
-  times.measure("check", [&] { check.finish(); });
+  work.times.measure("check", [&] { check.finish(); });
 }
 
-void restore_predicted_frame(DecodeSession& session, const FrameShape& shape,
-                             const FrameHeader& header, Bytes level, MutableBytes out,
-                             StepTimes& times) {
-  const Sections sections = read_passes(header.levels.front(), 1, level).front();
-  times.measure("decode", [&] { session.decode_lossless(words_of(sections), shape, out); });
-}
-
-void restore_points(Backend& backend, const FrameShape& shape, const FrameHeader& header,
-                    const FramePreview& preview, const FramePayload& payload, MutableBytes out,
-                    StepTimes& times) {
-  if (header.kind == FrameKind::stored || header.kind == FrameKind::lossless) {
-    times.measure("unpack",
-                  [&] { restore_kept_frame(backend, shape, header, payload.bytes, out); });
+void restore_points(const DecodeWork& work, const FramePayload& payload) {
+  const FrameKind kind = work.header.kind;
+  if (kind == FrameKind::stored || kind == FrameKind::lossless) {
+    work.times.measure("unpack", [&] { restore_kept_frame(work, payload.bytes); });
     return;
   }
-  const auto session = times.measure("upload", [&] { return backend.decode(payload.bytes); });
+  const auto session =
+      work.times.measure("upload", [&] { return work.backend.decode(payload.bytes); });
   session->learn_begin(payload.begin_on_host);
-  if (header.kind == FrameKind::constant) {
-    restore_constant_frame(backend, *session, shape, header, preview, out, times);
-    return;
-  }
-  const bool is_kept = is_without_loss(header.kind);
-  restore_checked(backend, *session, header, is_kept ? 1 : preview.levels, times,
+  if (kind == FrameKind::constant) return restore_constant_frame(work, *session);
+  restore_checked(work, *session, is_without_loss(kind) ? 1 : work.preview.levels,
                   [&](std::span<const Bytes> levels) {
-                    if (header.kind == FrameKind::predicted)
-                      return restore_predicted_frame(*session, shape, header, levels.front(), out,
-                                                     times);
-                    if (header.kind == FrameKind::tiled)
-                      return restore_words(*session, shape, header, levels.front(), out, times);
-                    restore_levels(backend, *session, shape, header, preview, levels, out, times);
+                    if (kind == FrameKind::predicted)
+                      return restore_predicted_frame(work, *session, levels.front());
+                    if (kind == FrameKind::tiled)
+                      return restore_words(work, *session, levels.front());
+                    restore_levels(work, *session, levels);
                   });
 }
 
@@ -297,11 +299,11 @@ void decompress_frame(Backend& backend, const FrameShape& shape, const FrameHead
                       StepTimes& times) {
   const IeeeArithmetic arithmetic;
   if (preview.shown.all()) {
-    restore_points(backend, shape, header, preview, payload, out, times);
+    restore_points({backend, shape, header, preview, out, times}, payload);
     return;
   }
   std::vector<std::byte> restored(preview.restored.points() * size_of(shape.dtype));
-  restore_points(backend, shape, header, preview, payload, restored, times);
+  restore_points({backend, shape, header, preview, restored, times}, payload);
   times.measure("pick", [&] {
     std::vector<std::byte> shown(out.size());
     pick(preview.shown, shape.dtype, restored, shown);

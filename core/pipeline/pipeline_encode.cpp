@@ -16,16 +16,26 @@ namespace cuszi {
 
 namespace {
 
+/// A frame with all that the steps of its compression share.
+struct EncodeWork {
+  Backend& backend;
+  const FrameConfig& config;
+  LoadedFrame& frame;
+  const FrameDestination& to;
+  StepTimes& times;
+};
+
 /// A relative bound may be smaller than the rounding of the range; then the frame is lossless.
-bool can_be_coded(const LoadedFrame& frame, const PredictorConfig& config, double bound) {
-  const FieldScan& scan = frame.scan();
-  return (bound > 0 || config.is_reversible()) && has_codable_range(scan.min, scan.max) &&
-         scan.missing < frame.shape.points();
+bool can_be_coded(const EncodeWork& work, double bound) {
+  const FieldScan& scan = work.frame.scan();
+  return (bound > 0 || work.config.predictor.is_reversible()) &&
+         has_codable_range(scan.min, scan.max) && scan.missing < work.frame.shape.points();
 }
 
-FrameHeader frame_header(const LoadedFrame& frame, std::uint64_t index, FrameKind kind) {
+FrameHeader frame_header(const EncodeWork& work, FrameKind kind) {
+  const LoadedFrame& frame = work.frame;
   FrameHeader header;
-  header.index = index;
+  header.index = work.to.index;
   header.kind = kind;
   const FieldScan& scan = frame.transform ? frame.transform->own
                           : frame.bounds  ? frame.bounds->own
@@ -52,10 +62,10 @@ std::optional<Bytes> in_place(std::span<const Sections> passes) {
 
 /// Concatenates the passes after the header, hashes the levels, and completes the header. Throws
 /// InternalError if a reader would refuse it.
-void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sections> passes,
-                 const Allocate& allocate, FrameHeader& header) {
+void write_frame(const EncodeWork& work, std::span<const Sections> passes, FrameHeader& header) {
+  Backend& backend = work.backend;
   const std::vector<std::byte> draft = write_frame_header(header);
-  const MutableBytes bytes = allocate(draft.size() + header.payload_bytes());
+  const MutableBytes bytes = work.to.allocate(draft.size() + header.payload_bytes());
   const MutableBytes payload = bytes.subspan(draft.size());
   const auto levels_of = [&](Bytes all) { return cut_levels(header, header.levels.size(), all); };
   PendingHashes pending;  // of the sections where they are, with the copy or beside it, if possible
@@ -67,17 +77,18 @@ void write_frame(Backend& backend, const FrameShape& shape, std::span<const Sect
   }
   const std::vector<Bytes> levels = levels_of(payload);
   if (!pending) pending = backend.start_hashes(levels);
-  check_frame(backend, shape, draft, passes);
+  check_frame(backend, work.frame.stored_shape(), draft, passes);
   const std::vector<std::uint64_t> hashes = pending ? pending() : backend.hashes(levels);
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
   backend.copy(write_frame_header(header), bytes.first(draft.size()));
 }
 
 /// Empty without missing points.
-EncodedMask code_mask(Backend& backend, const LoadedFrame& frame, StepTimes& times) {
+EncodedMask code_mask(const EncodeWork& work) {
+  const LoadedFrame& frame = work.frame;
   if (frame.scan().missing == 0) return {};
-  return times.measure("mask", [&] {
-    return encode_mask(frame.session->mask(), frame.shape.dtype, host_work_of(backend));
+  return work.times.measure("mask", [&] {
+    return encode_mask(frame.session->mask(), frame.shape.dtype, host_work_of(work.backend));
   });
 }
 
@@ -88,18 +99,20 @@ void add_mask(const EncodedMask& mask, Sections& out) {
 }
 
 /// Empty if all signs are equal, or the transform or predictor stores them.
-Bytes code_signs(const LoadedFrame& frame, StepTimes& times) {
+Bytes code_signs(const EncodeWork& work) {
+  const LoadedFrame& frame = work.frame;
   if (!frame.transform || has_signs(frame.transform->transform.params)) return {};
   if (is_by_tiles(frame.transform->transform.params, frame.draft)) return {};
   const FieldScan& own = frame.transform->own;
   if (own.min >= 0 || own.max <= 0) return {};
-  return times.measure("signs", [&] { return frame.session->encode_signs(); });
+  return work.times.measure("signs", [&] { return frame.session->encode_signs(); });
 }
 
 /// Empty without local bounds.
-std::vector<std::byte> code_bounds(const LoadedFrame& frame, StepTimes& times) {
-  if (!frame.bounds || frame.bounds->local == nullptr) return {};
-  return times.measure("bounds", [&] { return frame.bounds->local->encode(); });
+std::vector<std::byte> code_bounds(const EncodeWork& work) {
+  const auto& bounds = work.frame.bounds;
+  if (!bounds || bounds->local == nullptr) return {};
+  return work.times.measure("bounds", [&] { return bounds->local->encode(); });
 }
 
 /// Sections before the first pass.
@@ -118,58 +131,58 @@ struct PointSections {
   }
 };
 
-FrameReport keep_frame(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                       Bytes values, const KeptValues& kept, const Allocate& allocate) {
+FrameReport keep_frame(const EncodeWork& work, Bytes values, const KeptValues& kept) {
   FrameReport result;
-  result.header = frame_header(frame, index, kept.kind);
+  result.header = frame_header(work, kept.kind);
   const Sections sections = kept.sections(values);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
-  write_frame(backend, frame.stored_shape(), std::span(&sections, 1), allocate, result.header);
+  write_frame(work, std::span(&sections, 1), result.header);
   return result;
 }
 
-KeptValues kept_values(Backend& backend, const LoadedFrame& frame) {
-  return keep_values(backend, *frame.session, frame.stored_shape(), frame.values.bytes());
+KeptValues kept_values(const EncodeWork& work) {
+  const LoadedFrame& frame = work.frame;
+  return work.times.measure("pack", [&] {
+    return keep_values(work.backend, *frame.session, frame.stored_shape(), frame.values.bytes());
+  });
 }
 
 /// Whether tiles code the frame if it has to be without loss.
-bool has_words(const FrameConfig& config, const LoadedFrame& frame) {
-  return std::holds_alternative<TilesParams>(frame.draft) && config.lossless == Lossless::none &&
-         has_tile_words(frame.stored);
+bool has_words(const EncodeWork& work) {
+  return std::holds_alternative<TilesParams>(work.frame.draft) &&
+         work.config.lossless == Lossless::none && has_tile_words(work.frame.stored);
 }
 
-std::optional<CodedPass> code_words(const LoadedFrame& frame, StepTimes& times) {
-  return times.measure("encode", [&] { return frame.session->encode_words(); });
+std::optional<CodedPass> code_words(const EncodeWork& work) {
+  return work.times.measure("encode", [&] { return work.frame.session->encode_words(); });
 }
 
 /// Stores the values if they are not larger, or there are no words.
-FrameReport write_words(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                        const std::optional<CodedPass>& words, const Allocate& allocate,
-                        StepTimes& times) {
+FrameReport write_words(const EncodeWork& work, const std::optional<CodedPass>& words) {
   FrameReport result;
-  result.header = frame_header(frame, index, FrameKind::tiled);
+  result.header = frame_header(work, FrameKind::tiled);
   std::span<const Sections> sections;
   if (words) sections = {&words->sections, 1};
   result.header.levels.push_back(level_entry(sections));
-  return times.measure("gather", [&] {
-    if (!words || frame_bytes(result.header) >= frame.most_bytes)
-      return keep_frame(backend, frame, index, frame.values.bytes(), KeptValues{}, allocate);
-    write_frame(backend, frame.stored_shape(), sections, allocate, result.header);
+  return work.times.measure("gather", [&] {
+    if (!words || frame_bytes(result.header) >= work.frame.most_bytes)
+      return keep_frame(work, work.frame.values.bytes(), KeptValues{});
+    write_frame(work, sections, result.header);
     return result;
   });
 }
 
 /// 64-bit integers are quantised as such.
-FrameReport keep_wide_integers(Backend& backend, const LoadedFrame& frame, std::uint64_t index,
-                               const ValueBound& bound, const Allocate& allocate) {
+FrameReport keep_wide_integers(const EncodeWork& work, const ValueBound& bound) {
+  const LoadedFrame& frame = work.frame;
   const Bytes original = frame.values.bytes();
   std::vector<std::byte> values(original.size());
-  backend.copy(original, values);
+  work.backend.copy(original, values);
   const bool is_one = !bound.goes_with_values() && !frame.asked;
   const std::uint64_t step =
       is_one ? quantise_wide(frame.stored, bound.bound, frame.fills, values) : 1;
-  const KeptValues kept = keep_values(backend, *frame.session, frame.stored_shape(), values, step);
-  return keep_frame(backend, frame, index, values, kept, allocate);
+  return keep_frame(work, values,
+                    keep_values(work.backend, *frame.session, frame.stored_shape(), values, step));
 }
 
 /// Bits of the only value; nullopt if there are several.
@@ -188,25 +201,22 @@ std::optional<std::uint64_t> only_bits(const LoadedFrame& frame) {
 }
 
 /// nullopt if there are several values, or it does not pay.
-std::optional<FrameReport> code_constant_frame(Backend& backend, const LoadedFrame& frame,
-                                               std::uint64_t index, const Allocate& allocate,
-                                               StepTimes& times) {
-  const auto bits = times.measure("scan", [&] { return only_bits(frame); });
+std::optional<FrameReport> code_constant_frame(const EncodeWork& work) {
+  const LoadedFrame& frame = work.frame;
+  const auto bits = work.times.measure("scan", [&] { return only_bits(frame); });
   if (!bits) return std::nullopt;
   const std::vector<std::byte> raw =
       encode_constant(*bits, frame.shape.dtype, least_payload_bytes(frame.stored_shape().bytes()));
-  const EncodedMask mask = code_mask(backend, frame, times);
+  const EncodedMask mask = code_mask(work);
   Sections sections;
   add_mask(mask, sections);
   sections.add(SectionId::raw, raw);
 
   FrameReport result;
-  result.header = frame_header(frame, index, FrameKind::constant);
+  result.header = frame_header(work, FrameKind::constant);
   result.header.levels.push_back(level_entry(std::span(&sections, 1)));
   if (frame_bytes(result.header) >= frame.stored_shape().bytes()) return std::nullopt;
-  times.measure("gather", [&] {
-    write_frame(backend, frame.stored_shape(), std::span(&sections, 1), allocate, result.header);
-  });
+  work.times.measure("gather", [&] { write_frame(work, std::span(&sections, 1), result.header); });
   return result;
 }
 
@@ -223,8 +233,10 @@ void drop_values(const PassEncoder& encoder, const PointSections& points, Loaded
 }
 
 /// For predictors with quant-codes. May change `coding` to avoid bias.
-std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int passes,
-                                   const PointSections& points, StepTimes& times) {
+std::vector<CodedPass> code_passes(const EncodeWork& work, FrameCoding& coding, int passes,
+                                   const PointSections& points) {
+  LoadedFrame& frame = work.frame;
+  StepTimes& times = work.times;
   EncodeSession& session = *frame.session;
   std::unique_ptr<PassEncoder> encoder;
   if (coding.predicts_by_contexts()) {
@@ -252,38 +264,35 @@ std::vector<CodedPass> code_passes(LoadedFrame& frame, FrameCoding& coding, int 
 }
 
 /// For predictors that code themselves.
-std::vector<CodedPass> code_values(EncodeSession& session, const FrameCoding& coding,
-                                   StepTimes& times) {
-  return times.measure("encode", [&] { return session.encode_values(coding); });
+std::vector<CodedPass> code_values(const EncodeWork& work, const FrameCoding& coding) {
+  return work.times.measure("encode", [&] { return work.frame.session->encode_values(coding); });
 }
 
-std::vector<Sections> sections_of(EncodeSession& session, const PointSections& points,
-                                  std::span<const CodedPass> coded, Lossless lossless,
-                                  StepTimes& times) {
+std::vector<Sections> sections_of(const EncodeWork& work, const PointSections& points,
+                                  std::span<const CodedPass> coded) {
   std::vector<Sections> passes(coded.size());
   points.add_to(passes.front());
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     for (const Section& section : coded[pass].sections.list()) passes[pass].add(section);
   }
-  if (lossless == Lossless::bitcomp) {
-    times.measure("pack", [&] {
-      for (Sections& sections : passes) session.pack(sections);
+  if (work.config.lossless == Lossless::bitcomp) {
+    work.times.measure("pack", [&] {
+      for (Sections& sections : passes) work.frame.session->pack(sections);
     });
   }
   return passes;
 }
 
 /// nullopt if the frame is not smaller than its values, which must still be there.
-std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame& frame,
-                                             const FrameCoding& coding,
+std::optional<FrameReport> write_coded_frame(const EncodeWork& work, const FrameCoding& coding,
                                              std::span<const CodedPass> coded,
-                                             std::vector<Sections> passes, std::uint64_t index,
-                                             const Allocate& allocate, StepTimes& times) {
+                                             std::vector<Sections> passes) {
+  const LoadedFrame& frame = work.frame;
   const std::vector<std::byte> padding(padding_bytes(passes, frame.stored_shape().bytes()));
   if (!padding.empty()) passes.back().add(SectionId::raw, padding);
 
   FrameReport result;
-  result.header = frame_header(frame, index, FrameKind::coded);
+  result.header = frame_header(work, FrameKind::coded);
   result.header.predictor = coding.predictor;
   result.header.coder = coding.coder;
   if (frame.transform) result.header.transform = frame.transform->transform;
@@ -295,28 +304,20 @@ std::optional<FrameReport> write_coded_frame(Backend& backend, const LoadedFrame
   }
   if (!frame.values.bytes().empty() && frame_bytes(result.header) >= frame.most_bytes)
     return std::nullopt;
-  times.measure("gather", [&] {
-    write_frame(backend, frame.stored_shape(), passes, allocate, result.header);
-  });
+  work.times.measure("gather", [&] { write_frame(work, passes, result.header); });
   return result;
 }
 
 /// nullopt if too large.
-std::optional<FrameReport> code_frame(Backend& backend, Lossless lossless, LoadedFrame& frame,
-                                      FrameCoding coding, std::uint64_t index,
-                                      const Allocate& allocate, StepTimes& times) {
-  EncodeSession& session = *frame.session;
+std::optional<FrameReport> code_frame(const EncodeWork& work, FrameCoding coding) {
   const std::vector<int> pass_levels = level_of_pass(coding.predictor);
-  const PointSections points{code_mask(backend, frame, times), code_signs(frame, times),
-                             code_bounds(frame, times)};
+  const PointSections points{code_mask(work), code_signs(work), code_bounds(work)};
   const std::vector<CodedPass> coded =
       has_own_coder(id_of(coding.predictor))
-          ? code_values(session, coding, times)
-          : code_passes(frame, coding, static_cast<int>(pass_levels.size()), points, times);
+          ? code_values(work, coding)
+          : code_passes(work, coding, static_cast<int>(pass_levels.size()), points);
   if (coded.front().final_params) coding.predictor = *coded.front().final_params;
-  std::vector<Sections> passes = sections_of(session, points, coded, lossless, times);
-  return write_coded_frame(backend, frame, coding, coded, std::move(passes), index, allocate,
-                           times);
+  return write_coded_frame(work, coding, coded, sections_of(work, points, coded));
 }
 
 FrameCoding coding_by(const FrameConfig& config, Method method, double bound) {
@@ -360,10 +361,12 @@ void part_at_isovalue(const LoadedFrame& frame, const IsoValues& isovalues, Tile
 }
 
 /// nullopt if the frame cannot be coded.
-std::optional<FrameCoding> choose_coding(const FrameConfig& config, const LoadedFrame& frame,
-                                         double bound, const FrameAdvice& advice,
-                                         StepTimes& times) {
-  if (!can_be_coded(frame, config.predictor, bound)) return std::nullopt;
+std::optional<FrameCoding> choose_coding(const EncodeWork& work, double bound) {
+  if (!can_be_coded(work, bound)) return std::nullopt;
+  const FrameConfig& config = work.config;
+  const LoadedFrame& frame = work.frame;
+  const FrameAdvice& advice = work.to.advice;
+  StepTimes& times = work.times;
   const double typical = frame.bounds ? frame.bounds->typical : bound;
   FieldScan scan = frame.scan();
   if (frame.transform) scan.sampled = frame.transform->sampled;
@@ -387,8 +390,9 @@ std::optional<FrameCoding> choose_coding(const FrameConfig& config, const Loaded
 }
 
 /// The coding of a frame that is only sampled; nullopt if the predictor cannot be used.
-std::optional<FrameCoding> sampled_coding(const FrameConfig& config, const LoadedFrame& frame,
-                                          double sampled, double bound) {
+std::optional<FrameCoding> sampled_coding(const EncodeWork& work, double sampled, double bound) {
+  const FrameConfig& config = work.config;
+  const LoadedFrame& frame = work.frame;
   FieldScan sample;
   sample.sampled = sampled;
   auto predictor = predictor_for(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
@@ -398,45 +402,39 @@ std::optional<FrameCoding> sampled_coding(const FrameConfig& config, const Loade
 }
 
 /// Codes in the first pass over the values; nullopt if a scan is needed.
-std::optional<FrameReport> code_unscanned_frame(Backend& backend, const FrameConfig& config,
-                                                const LoadedFrame& frame, std::uint64_t index,
-                                                double bound, const Allocate& allocate,
-                                                StepTimes& times) {
-  if (config.lossless != Lossless::none || bound <= 0) return std::nullopt;
-  EncodeSession& session = *frame.session;
-  const auto sampled = times.measure("scan", [&] { return session.sampled_magnitude(); });
+std::optional<FrameReport> code_unscanned_frame(const EncodeWork& work, double bound) {
+  if (work.config.lossless != Lossless::none || bound <= 0) return std::nullopt;
+  EncodeSession& session = *work.frame.session;
+  const auto sampled = work.times.measure("scan", [&] { return session.sampled_magnitude(); });
   if (!sampled) return std::nullopt;
-  const auto coding = sampled_coding(config, frame, *sampled, bound);
+  const auto coding = sampled_coding(work, *sampled, bound);
   if (!coding) return std::nullopt;
-  const auto coded =
-      times.measure("encode", [&] { return session.encode_unscanned(coding->predictor, bound); });
-  if (!coded || !can_be_coded(frame, config.predictor, bound)) return std::nullopt;
-  return write_coded_frame(backend, frame, *coding, std::span(&*coded, 1), {coded->sections}, index,
-                           allocate, times);
+  const auto coded = work.times.measure(
+      "encode", [&] { return session.encode_unscanned(coding->predictor, bound); });
+  if (!coded || !can_be_coded(work, bound)) return std::nullopt;
+  return write_coded_frame(work, *coding, std::span(&*coded, 1), {coded->sections});
 }
 
 /// The same with logarithms.
-std::optional<FrameReport> code_unscanned_logs(Backend& backend, const FrameConfig& config,
-                                               LoadedFrame& frame, std::uint64_t index,
-                                               const ValueBound& bound, const Allocate& allocate,
-                                               StepTimes& times) {
-  if (config.lossless != Lossless::none || bound.kind != ValueBound::Kind::share ||
+std::optional<FrameReport> code_unscanned_logs(const EncodeWork& work, const ValueBound& bound) {
+  LoadedFrame& frame = work.frame;
+  if (work.config.lossless != Lossless::none || bound.kind != ValueBound::Kind::share ||
       !std::holds_alternative<TilesParams>(frame.draft)) {
     return std::nullopt;
   }
   EncodeSession& session = *frame.session;
-  const TransformChoice choice = times.measure("scan", [&] {
+  const TransformChoice choice = work.times.measure("scan", [&] {
     return choose_transform(bound, frame.shape.dtype, session.sampled_magnitudes(), true);
   });
-  const auto coding = sampled_coding(config, frame, choice.sampled, choice.bound);
+  const auto coding = sampled_coding(work, choice.sampled, choice.bound);
   if (choice.bound == 0 || !coding) return std::nullopt;
-  const auto coded = times.measure(
+  const auto coded = work.times.measure(
       "encode", [&] { return session.encode_logs_unscanned(coding->predictor, choice, bound); });
   if (!coded || !has_codable_range(coded->min, coded->max)) return std::nullopt;
   frame.transform =
       LoadedFrame::Transform{{choice.params, coded->min, coded->max}, coded->own, choice.sampled};
-  auto written = write_coded_frame(backend, frame, *coding, std::span(&coded->pass, 1),
-                                   {coded->pass.sections}, index, allocate, times);
+  auto written =
+      write_coded_frame(work, *coding, std::span(&coded->pass, 1), {coded->pass.sections});
   if (!written) frame.transform.reset();
   return written;
 }
@@ -519,64 +517,55 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
 }
 
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           std::uint64_t index, const ValueBound& asked, const Allocate& allocate,
-                           StepTimes& times, const FrameAdvice& advice) {
+                           const ValueBound& asked, const FrameDestination& to, StepTimes& times) {
   const IeeeArithmetic arithmetic;
+  const EncodeWork work{backend, config, frame, to, times};
   const bool is_exact = !frame.asked && !asked.goes_with_values() &&
                         (is_integer(frame.stored) ? asked.bound < 1 : asked.bound == 0);
-  if (is_exact && has_words(config, frame)) {
-    const auto words = code_words(frame, times);  // before a scan, which may then be known
-    if (auto constant = code_constant_frame(backend, frame, index, allocate, times))
-      return *std::move(constant);
-    return write_words(backend, frame, index, words, allocate, times);
+  if (is_exact && has_words(work)) {
+    const auto words = code_words(work);  // before a scan, which may then be known
+    if (auto constant = code_constant_frame(work)) return *std::move(constant);
+    return write_words(work, words);
   }
-  if (is_wide_integer(frame.stored)) {
-    return keep_wide_integers(backend, frame, index, asked, allocate);
-  }
+  if (is_wide_integer(frame.stored)) return keep_wide_integers(work, asked);
   const ValueBound bound = bound_in_work(asked, frame, times);
   std::optional<KeptValues> kept;
   const bool is_whole = is_integer(frame.stored) && !asked.goes_with_values() && asked.bound < 1;
   const bool is_only_kept = is_exact && !is_cast(frame.stored) && !config.predictor.is_reversible();
   const bool is_on_device = backend.transfer() != nullptr;
   if (is_whole || (is_only_kept && is_on_device)) {  // there the scan is known, then
-    kept = times.measure("pack", [&] { return kept_values(backend, frame); });
+    kept = kept_values(work);
     frame.most_bytes = kept->bytes;
   }
   double step = bound.bound;
   if (!frame.asked) {
-    auto coded = bound.goes_with_values()
-                     ? code_unscanned_logs(backend, config, frame, index, bound, allocate, times)
-                     : code_unscanned_frame(backend, config, frame, index, step, allocate, times);
+    auto coded = bound.goes_with_values() ? code_unscanned_logs(work, bound)
+                                          : code_unscanned_frame(work, step);
     if (coded) return *std::move(coded);
   }
-  if (auto constant = code_constant_frame(backend, frame, index, allocate, times)) {
-    return *std::move(constant);
-  }
+  if (auto constant = code_constant_frame(work)) return *std::move(constant);
   if (bound.goes_with_values()) {
     step = bound_by_value(frame, bound, times);
   } else if (frame.asked && step > 0) {
     step = apply_bounds(frame, step, times);
   }
-  if (const auto coding = choose_coding(config, frame, step, advice, times)) {
-    auto coded = code_frame(backend, config.lossless, frame, *coding, index, allocate, times);
-    if (coded) return *std::move(coded);
+  if (const auto coding = choose_coding(work, step)) {
+    if (auto coded = code_frame(work, *coding)) return *std::move(coded);
   }
-  if (has_words(config, frame)) {
-    return write_words(backend, frame, index, code_words(frame, times), allocate, times);
-  }
-  if (!kept) kept = times.measure("pack", [&] { return kept_values(backend, frame); });
-  return keep_frame(backend, frame, index, frame.values.bytes(), *kept, allocate);
+  if (has_words(work)) return write_words(work, code_words(work));
+  if (!kept) kept = kept_values(work);
+  return keep_frame(work, frame.values.bytes(), *kept);
 }
 
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                               std::uint64_t index, const ValueBound& bound, StepTimes& times) {
+                               const ValueBound& bound, StepTimes& times) {
   CompressedFrame result;
-  const Allocate allocate = [&](ByteCount size) {
+  const FrameDestination to{[&](ByteCount size) {
     result.bytes.resize(size);
     return MutableBytes(result.bytes);
-  };
+  }};
   static_cast<FrameReport&>(result) =
-      compress_frame(backend, config, std::move(frame), index, bound, allocate, times);
+      compress_frame(backend, config, std::move(frame), bound, to, times);
   return result;
 }
 

@@ -18,14 +18,14 @@ BoundedFrame compress(Backend& backend, const FrameTask& task, Bytes values) {
   const double range = loaded.scan().max - loaded.scan().min;
   const ValueBound bound = bound_of(task, range);
   loaded.asked = task.asked();
-  return {compress_frame(backend, task.config, std::move(loaded), 0, bound, times), bound};
+  return {compress_frame(backend, task.config, std::move(loaded), bound, times), bound};
 }
 
 CompressedFrame compress_at_once(Backend& backend, const FrameTask& task, const ValueBound& bound,
                                  Bytes values) {
   StepTimes times;
   LoadedFrame loaded = load_frame(backend, task.config, task.shape, values, task.fills, times);
-  return compress_frame(backend, task.config, std::move(loaded), 0, bound, times);
+  return compress_frame(backend, task.config, std::move(loaded), bound, times);
 }
 
 std::vector<std::byte> restore(Backend& backend, const FrameShape& shape, Bytes frame) {

@@ -52,7 +52,7 @@ Forgotten compress_and_forget(const FrameTask& task, std::vector<std::byte> valu
     result.bytes.resize(size);
     return MutableBytes(result.bytes);
   };
-  compress_frame(*cpu, task.config, std::move(loaded), 0, bound, allocate, times);
+  compress_frame(*cpu, task.config, std::move(loaded), bound, {allocate}, times);
   CHECK(dropped);
   return result;
 }

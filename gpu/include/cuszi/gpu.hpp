@@ -17,7 +17,7 @@
 ///     const FrameShape shape{DType::f32, {512, 512, 512}};
 ///     LoadedFrame frame = load_frame(*backend, config, shape, field, {}, times);
 ///     const double bound = share_of_range(1e-3, frame.scan().min, frame.scan().max);
-///     compress_frame(*backend, config, std::move(frame), 0, bound, allocate, times);
+///     compress_frame(*backend, config, std::move(frame), bound, {allocate}, times);
 ///
 ///     // Without scan(), `fast` reads the field only once, in compress_frame().
 ///
