@@ -318,12 +318,9 @@ void put_raw_bits(const std::uint16_t* indices, const std::uint16_t* raws, std::
   words.put<LaneWords<V>>(spills, spilled);
 }
 
-/// `first`: of the round's codes of a lane.
 template <class V>
-void put_round(const CellBlocks& all, const Round& round, std::size_t first,
-               const LaneShares& shares, const CarriedSigns& signs, std::uint32_t* states,
+void put_round(const RoundSymbols& symbols, const LaneShares& shares, std::uint32_t* states,
                WordsBackwards& words) {
-  const RoundSymbols symbols(all, round, first, signs);
   LaneFlags spills;
   std::uint16_t spilled[most_lanes];
   for (std::size_t i = cell_block_codes; i-- > 0;) {
@@ -345,7 +342,8 @@ std::vector<std::byte> encode_code_segment(const CellBlocks& all, const CodeSegm
     if (number > 0) prefetch_codes(all, segment.round(number - 1));
     const Round round(all, segment.round(number));
     with_vectors([&]<class V>(V) {
-      put_round<V>(all, round, number * cell_block_codes, shares, signs, states, words);
+      put_round<V>(RoundSymbols(all, round, number * cell_block_codes, signs), shares, states,
+                   words);
     });
   }
   return words.segment(std::span(states).first(segment.lanes()));
