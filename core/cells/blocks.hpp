@@ -130,6 +130,10 @@ CUSZI_HD inline CellToken token_of_code(int code) {
 CUSZI_HD constexpr std::uint32_t raw_bits_of_code_token(std::uint32_t token) {
   return (token - small_tokens) / 2 + 4;
 }
+/// How many raw bits any token has.
+CUSZI_HD constexpr std::uint32_t raw_bits_of_any_token(std::uint32_t token) {
+  return token < small_tokens ? 0 : raw_bits_of_code_token(token);
+}
 /// The code of a token that is not small, below cell_tokens.
 CUSZI_HD constexpr int code_of_token(std::uint32_t token, std::uint32_t raw) {
   const std::uint32_t open = raw_bits_of_code_token(token) - 1;

@@ -28,8 +28,8 @@ class PackedSample {
     packed_ = std::async(is_host_idle ? std::launch::async : std::launch::deferred, pack);
   }
 
-  /// Small frames are to be packed to know it. A sample takes up to an eighth more than the whole
-  /// frame; large frames are packed if it is 5 % smaller, as that takes long.
+  /// Small frames are to be packed to know it. The pieces of a sample pack worse than the whole
+  /// frame, by about an eighth; large frames, which take long, are packed if it is 5 % smaller.
   bool may_win(ByteCount bytes) {
     if (is_small()) return true;
     const ByteCount sampled = packed_.get() * (all_ / piece);

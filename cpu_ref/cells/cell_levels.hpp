@@ -476,7 +476,7 @@ struct TileRun {
   std::uint64_t end;
   bool has_next;  ///< along x, whose near face is needed
 
-  /// Calls f(first tile) for the groups of the run, from the last to the first.
+  /// Calls f(first tile) for the groups of the run.
   template <class Shape, class F>
   void for_each_group(const F& f) const {
     constexpr std::uint64_t size = group_tiles<Shape>;

@@ -239,10 +239,10 @@ class LaneShares {
     for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
       const PackedSymbolShare share{reciprocals_[indices[lane]], bits_[indices[lane]]};
       const std::uint32_t state = states[lane];
-      const bool own = share.spills(state);
+      const bool has_no_room = share.spills(state);
       spilled[lane] = static_cast<std::uint16_t>(state);
-      spills[lane] = own ? 1 : 0;
-      states[lane] = share.put(own ? state >> 16 : state);
+      spills[lane] = has_no_room ? 1 : 0;
+      states[lane] = share.put(has_no_room ? state >> 16 : state);
     }
   }
 
@@ -308,12 +308,12 @@ void put_raw_bits(const std::uint16_t* indices, const std::uint16_t* raws, std::
 #pragma omp simd
   for (std::uint32_t lane = 0; lane < most_lanes; ++lane) {
     const std::uint32_t token = indices[lane] % token_places;
-    const std::uint32_t bits = token < small_tokens ? 0 : raw_bits_of_code_token(token);
+    const std::uint32_t bits = raw_bits_of_any_token(token);
     const std::uint32_t state = states[lane];
-    const bool own = state >> 1 >> (31 - bits) != 0;
+    const bool has_no_room = state >> 1 >> (31 - bits) != 0;
     spilled[lane] = static_cast<std::uint16_t>(state);
-    spills[lane] = own ? 1 : 0;
-    states[lane] = (own ? state >> 16 : state) << bits | raws[lane];
+    spills[lane] = has_no_room ? 1 : 0;
+    states[lane] = (has_no_room ? state >> 16 : state) << bits | raws[lane];
   }
   words.put<LaneWords<V>>(spills, spilled);
 }
@@ -361,7 +361,7 @@ void take_raw_bits(const std::uint32_t* tokens, SegmentWords& words, std::int16_
     const std::uint32_t token = tokens[lane];
     const bool is_large = token >= small_tokens;
     const std::uint32_t state = words.states[lane];
-    const std::uint32_t bits = is_large ? raw_bits_of_code_token(token) : 0;
+    const std::uint32_t bits = raw_bits_of_any_token(token);
     const std::uint32_t raw = state & ((1U << bits) - 1);
     const std::uint32_t next = state >> bits;
     codes[lane] =
@@ -512,8 +512,8 @@ void CellCounts::add(const CellCounts& others) {
 std::uint64_t CellCounts::raw_bits() const {
   std::uint64_t bits = 0;
   for (const auto& of_class : codes)
-    for (std::uint32_t token = small_tokens; token < cell_tokens; ++token)
-      bits += of_class[token] * raw_bits_of_code_token(token);
+    for (std::uint32_t token = 0; token < cell_tokens; ++token)
+      bits += of_class[token] * raw_bits_of_any_token(token);
   return bits;
 }
 

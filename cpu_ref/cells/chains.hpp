@@ -57,7 +57,7 @@ struct CellCounts {
   void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);
   void add(const CellCounts& others);
-  /// Of all codes that were added.
+  /// How many raw bits the counted codes have.
   std::uint64_t raw_bits() const;
 };
 

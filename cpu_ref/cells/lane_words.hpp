@@ -3,17 +3,19 @@
 #include "core/coders/symbol_lanes.hpp"
 #include "cpu_ref/base/wide_vectors.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#include <immintrin.h>
-#endif
-
 namespace cuszi::cpu {
 
 /// How Vectors move words between lanes and a chain.
 template <class V>
 struct LaneWords : WordByWord {};
 
+}  // namespace cuszi::cpu
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+
+#include <immintrin.h>
+
+namespace cuszi::cpu {
 
 #define CUSZI_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl")]]
 
@@ -66,6 +68,6 @@ struct LaneWords<Vectors<8, true>> {
 
 #undef CUSZI_AVX512
 
-#endif
-
 }  // namespace cuszi::cpu
+
+#endif

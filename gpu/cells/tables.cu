@@ -19,7 +19,7 @@ __device__ void choose_lanes(const SymbolCounts& counts, const Cost* costs, Cell
     for (unsigned token = 0; token < cell_tokens; ++token) {
       const std::uint64_t count = counts.tokens[kind][token];
       codes += count;
-      if (token >= small_tokens) raw_bits += count * raw_bits_of_code_token(token);
+      raw_bits += count * raw_bits_of_any_token(token);
     }
     cost = __ldcg(costs + kind);  // of other blocks
   }
