@@ -5,6 +5,8 @@
 #include "app/cli/json.hpp"
 #include "codec/settings/limits.hpp"
 #include "core/base/error.hpp"
+#include "core/cells/chain.hpp"
+#include "core/cells/head.hpp"
 #include "core/cells/quantiser.hpp"
 #include "core/coders/ans_chain.hpp"
 #include "core/multilevel/schedule.hpp"
@@ -149,17 +151,44 @@ std::vector<Sections> sections_of_passes(const FrameHeader& header,
   return all;
 }
 
-/// Anchors with coarse levels, then one pass per level.
+/// The chains of a pass of `cells`: lanes, and the steps of one at most.
+struct CellChains {
+  std::uint64_t lanes = 0;
+  std::uint32_t class_steps = 0;
+  std::uint32_t code_steps = 0;
+
+  /// `index`: empty if the pass has no codes.
+  CellChains(int rank, int pass, std::uint64_t tiles, std::uint32_t blocks_of_lane, Bytes index) {
+    if (index.empty()) return;
+    const std::uint64_t of_classes = class_segments(rank, pass, tiles);
+    const std::uint64_t segments = index.size() / sizeof(std::uint32_t);
+    if (segments < of_classes) throw ArchiveError("the index of a frame is too short");
+    const auto run = std::min<std::uint64_t>(run_of_classes(rank, pass), tiles);
+    lanes = most_lanes * (segments - of_classes);
+    class_steps = static_cast<std::uint32_t>(run * blocks_of_pass(rank, pass));
+    code_steps = blocks_of_lane_in(rank, pass, tiles, blocks_of_lane) * cell_block_codes;
+  }
+};
+
+/// Anchors with coarse levels, then one pass per level. Steps are those until a pass is decoded:
+/// the classes of all passes up to it, then its codes.
 Json describe_passes(const CellsParams& params, const FrameHeader& header, const Dims& dims,
                      Bytes payload) {
   Json passes = Json::array();
   const auto sections = sections_of_passes(header, params.level_of_pass(), payload);
+  const CellsHead head = CellsHead::read(sections.front().at(SectionId::codebook), params.rank);
+  const std::uint64_t tiles = cell_grid(params.rank, dims.as_3d()).count();
   std::uint64_t points_before = 0;
+  std::uint32_t class_steps = 0;
   for (std::size_t pass = 0; pass < sections.size(); ++pass) {
     auto spacing = std::uint64_t{1} << (sections.size() - 1 - pass);
     std::uint64_t points = 1;
     for (const std::uint64_t extent : dims.as_3d()) points *= ceil_div(extent, spacing);
     const int level = level_of_spacing(static_cast<int>(spacing));
+    const auto number = static_cast<int>(pass);
+    const CellChains chains(params.rank, number, tiles, head.blocks_of_lane,
+                            sections[pass].find(SectionId::index));
+    class_steps += chains.class_steps;
     passes.push_back({{"level", level + 1},
                       {"spacing", spacing},
                       {"classes", pass == 0 ? "and all coarser ones" : "all"},
@@ -168,9 +197,9 @@ Json describe_passes(const CellsParams& params, const FrameHeader& header, const
                       {"half_step", half_step_of_level(params.half_step, level)},
                       {"bytes", sections[pass].size()},
                       {"coded_points", points - points_before},
-                      {"slots", 0},
-                      {"lanes", 0},
-                      {"steps", 0}});
+                      {"slots", tiles * blocks_of_pass(params.rank, number) * cell_block_codes},
+                      {"lanes", chains.lanes},
+                      {"steps", chains.lanes == 0 ? 0 : class_steps + chains.code_steps}});
     points_before = points;
   }
   return passes;

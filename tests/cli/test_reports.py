@@ -140,6 +140,21 @@ class Reports(CliTest):
         text = self.cuszi("inspect", "m.cuszi", "--schedule").stdout.decode()
         self.assertIn("bits/pt", text)
 
+    def test_inspect_chains_of_cells(self):
+        self.field("u_64x64x64.f32", dims="64x64x64")
+        self.cuszi("compress", "u_64x64x64.f32", "-e", "1e-3", "--preset", "balanced", "-o", "u.cuszi")
+        passes = self.report("inspect", "u.cuszi")[0]["frame_list"][0]["schedule"]
+        # 64 tiles: a lane has the classes of 1, 7 or 56 blocks of all, of 32, or of 4.
+        classes = [64, 64 + 7 * 32, 64 + 7 * 32 + 56 * 4]
+        codes = {p["steps"] - steps for p, steps in zip(passes, classes)}
+        self.assertEqual(len(codes), 1)
+        self.assertIn(codes.pop(), [64 * blocks for blocks in (8, 16, 32)])
+        self.assertEqual([p["slots"] for p in passes], [64 * 64 * blocks for blocks in (1, 7, 56)])
+        self.assertEqual([p["lanes"] % 32 for p in passes], [0, 0, 0])
+        self.assertGreater(passes[2]["lanes"], passes[0]["lanes"])
+        text = self.cuszi("inspect", "u.cuszi", "--schedule").stdout.decode()
+        self.assertIn(f"dependent steps of the frame: {passes[2]['steps']}\n", text)
+
     def test_inspect_what_is_packed(self):
         report, = self.report("inspect", BITCOMP_ARCHIVE)
         self.assertEqual((report["lossless"], report["coder"]), ("bitcomp", "huffman"))
