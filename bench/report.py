@@ -174,7 +174,7 @@ def pages(tables):
     texts = {}
     for page, (title, about, names) in PAGES.items():
         texts[page] = "\n".join([f"# {title}", "", "<!-- Written by bench/report.py from bench/results: do not edit. -->",
-                                 "", about, "", "The file below each table has all rows, the commands and the versions.", "",
+                                 "", about, "", "Each file named has all rows and commands.", "",
                                  *[section(tables[name]) for name in names if name not in OPTIONAL - tables.keys()]])
     return texts
 
