@@ -97,11 +97,12 @@ CUSZI_HD inline std::uint32_t ideal_frequency(const Count* counts, std::uint64_t
 }
 
 /// The frequencies of an explicit table for symbols with these counts, of which one at least is
-/// not 0, given ideal_of(symbol), their ideal frequencies. What rounding takes or adds is made up
-/// for by the symbols behind, and by the rest.
-template <class Count, class IdealOf>
-CUSZI_HD inline void fit_frequencies(const Count* counts, const IdealOf& ideal_of, bool is_signed,
-                                     std::uint16_t* frequencies) {
+/// not 0, given ideal_of(symbol), their ideal frequencies: calls store(symbol, frequency) for all,
+/// with 0 for the rest. What rounding takes or adds is made up for by the symbols behind. Returns
+/// what the others leave for the rest, which may be too little.
+template <class Count, class IdealOf, class Store>
+CUSZI_HD inline std::int32_t round_frequencies(const Count* counts, const IdealOf& ideal_of,
+                                               bool is_signed, const Store& store) {
   const std::uint32_t rest_at = rest_symbol(counts, is_signed);
   std::int64_t owed = 0;
   std::int32_t rest = table_probability_one;
@@ -119,10 +120,15 @@ CUSZI_HD inline void fit_frequencies(const Count* counts, const IdealOf& ideal_o
       owed += alike * (ideal - (std::int64_t{frequency} << ideal_fraction));
       rest -= static_cast<std::int32_t>(alike * frequency);
     }
-    for (std::uint32_t k = 0; k < alike; ++k)
-      frequencies[i + k] = static_cast<std::uint16_t>(frequency);
+    for (std::uint32_t k = 0; k < alike; ++k) store(i + k, static_cast<std::uint16_t>(frequency));
   }
-  while (rest < 1) {  // halves the largest, with its mirror image
+  return rest;
+}
+/// Stores the frequency of the rest, which the others leave. If that is below 1, the largest ones
+/// are halved first.
+CUSZI_HD inline void give_rest(std::uint32_t rest_at, std::int32_t rest, bool is_signed,
+                               std::uint16_t* frequencies) {
+  while (rest < 1) {  // with its mirror image, which has the same
     const std::uint32_t largest = commonest_symbol(frequencies);
     const std::uint16_t half = frequencies[largest] / 2;
     const bool has_mirror = is_signed && is_mirrored(largest + 1);
@@ -140,7 +146,10 @@ inline void fit_frequencies(const Count* counts, bool is_signed, std::uint16_t* 
   const auto ideal_of = [&](std::uint32_t symbol) {
     return ideal_frequency(counts, total, symbol, is_signed);
   };
-  fit_frequencies(counts, ideal_of, is_signed, frequencies);
+  const std::int32_t rest = round_frequencies(
+      counts, ideal_of, is_signed,
+      [&](std::uint32_t symbol, std::uint16_t frequency) { frequencies[symbol] = frequency; });
+  give_rest(rest_symbol(counts, is_signed), rest, is_signed, frequencies);
 }
 
 /// What an explicit table looks like: the last symbol and, of classes, the rest, in 6 bits each;

@@ -18,8 +18,8 @@ __device__ inline Cost warp_cost(const std::uint64_t* counts, const std::uint16_
   return cost;
 }
 
-/// Fits frequencies as core's fit_frequencies(), by all lanes of a warp alike, but for the
-/// divisions, which they share.
+/// Fits frequencies as core's fit_frequencies(), by a warp: the lanes share the divisions and all
+/// round alike, the first one stores.
 __device__ inline void fit_frequencies_by_warp(const std::uint64_t* counts, bool is_signed,
                                                std::uint16_t* frequencies) {
   static_assert(token_places == 2 * 32);
@@ -31,7 +31,11 @@ __device__ inline void fit_frequencies_by_warp(const std::uint64_t* counts, bool
   const auto ideal_of = [&](std::uint32_t symbol) {
     return __shfl_sync(~0U, symbol < 32 ? low : high, static_cast<int>(symbol % 32));
   };
-  fit_frequencies(counts, ideal_of, is_signed, frequencies);
+  const std::int32_t rest = round_frequencies(counts, ideal_of, is_signed,
+                                              [&](std::uint32_t symbol, std::uint16_t frequency) {
+                                                if (lane == 0) frequencies[symbol] = frequency;
+                                              });
+  if (lane == 0) give_rest(rest_symbol(counts, is_signed), rest, is_signed, frequencies);
 }
 
 /// Chooses a table as core's choose_table(), by a warp. `counts` and `table` are in shared memory.
@@ -40,7 +44,7 @@ __device__ inline Cost choose_table_by_warp(const std::uint64_t* counts,
                                             SymbolTable& table) {
   const unsigned lane = threadIdx.x % 32;
   const Cost usual = warp_cost(counts, defaults);
-  table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));  // by all lanes alike
+  if (lane == 0) table.rest = static_cast<std::uint8_t>(rest_symbol(counts, is_signed));
   if (usual != 0) fit_frequencies_by_warp(counts, is_signed, table.frequencies);
   __syncwarp();
   Cost fitted = usual;
