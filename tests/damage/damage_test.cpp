@@ -21,7 +21,7 @@ namespace {
 const int changes_per_sample = some_of(2'000);  // the fuzzers go on from there
 constexpr std::array<unsigned, 4> all_flips{0x55U, 0x01U, 0x80U, 0xFFU};
 const auto flips = std::span(all_flips).first(tries_all_cases() ? 4 : 1);
-const std::size_t next_byte = tries_all_cases() || !sanitized ? 1 : 7;
+const std::size_t next_byte = tries_all_cases() || !sanitized ? 1 : 23;
 
 /// Reads many archives that change(archive, random) has made of the samples.
 template <class Change>

@@ -110,7 +110,7 @@ TEST_CASE("the samples are small and hold every kind of frame and section") {
   check_sections(inventory);
 }
 
-TEST_CASE("fuzzing starts from every way to make an archive") {
+TEST_CASE("fuzzing starts from every way to make an archive", "[unsanitized]") {
   const Inventory inventory = inventory_of(seed_archives());
   check_all(inventory.kinds);
   check_sections(inventory);

@@ -247,7 +247,7 @@ void check_trips(const std::vector<std::uint64_t>& dims, std::size_t misplaced) 
 
 }  // namespace
 
-TEST_CASE("asynchronous calls by fast make what calls that wait make", "[gpu]") {
+TEST_CASE("asynchronous calls by fast make what calls that wait make", "[gpu][async]") {
   if (device() == nullptr) return;
   std::size_t misplaced = 0;
   for (const auto& dims : std::vector<std::vector<std::uint64_t>>{{20000},
@@ -263,7 +263,7 @@ TEST_CASE("asynchronous calls by fast make what calls that wait make", "[gpu]") 
   }
 }
 
-TEST_CASE("asynchronous calls restore archives of calls that wait", "[gpu]") {
+TEST_CASE("asynchronous calls restore archives of calls that wait", "[gpu][async]") {
   if (device() == nullptr) return;
   const AsyncStream stream;
   Context context;
@@ -284,7 +284,7 @@ TEST_CASE("asynchronous calls restore archives of calls that wait", "[gpu]") {
   }
 }
 
-TEST_CASE("asynchronous calls report failures", "[gpu]") {
+TEST_CASE("asynchronous calls report failures", "[gpu][async]") {
   if (device() == nullptr) return;
   const AsyncStream stream;
   Context context;
@@ -313,7 +313,7 @@ TEST_CASE("asynchronous calls report failures", "[gpu]") {
   CHECK(cuszi_wait(context.get()) == CUSZI_BAD_ARCHIVE);
 }
 
-TEST_CASE("asynchronous calls refuse damaged archives", "[gpu]") {
+TEST_CASE("asynchronous calls refuse damaged archives", "[gpu][async]") {
   if (device() == nullptr) return;
   const AsyncStream stream;
   Context context;
@@ -341,7 +341,7 @@ TEST_CASE("asynchronous calls refuse damaged archives", "[gpu]") {
   CHECK(restored(good) == CUSZI_OK);
 }
 
-TEST_CASE("asynchronous calls begin after their stream's work", "[gpu]") {
+TEST_CASE("asynchronous calls begin after their stream's work", "[gpu][async]") {
   if (device() == nullptr) return;
   const AsyncStream stream;
   Context context;
@@ -368,7 +368,7 @@ TEST_CASE("asynchronous calls begin after their stream's work", "[gpu]") {
   }
 }
 
-TEST_CASE("asynchronous calls refuse streams that are being captured", "[gpu]") {
+TEST_CASE("asynchronous calls refuse streams that are being captured", "[gpu][async]") {
   if (device() == nullptr) return;
   const AsyncStream stream;
   Context context;

@@ -54,10 +54,10 @@ TEST_CASE("a field of one value comes back bit for bit, from next to nothing") {
     mixed += both_zeros ? 1 : 0;
     if (frame.header.missing == 0 && !both_zeros) REQUIRE(frame.bytes.size() < 64);
   }
-  CHECK(constant > some_of(300));
-  CHECK(masked > some_of(50));
-  CHECK(signed_zeros > some_of(50));
-  CHECK(mixed > some_of(10));
+  CHECK(constant > expected_of(300));
+  CHECK(masked > expected_of(50));
+  CHECK(signed_zeros > expected_of(50));
+  CHECK(mixed > expected_of(10));
 }
 
 }  // namespace cuszi::test

@@ -32,9 +32,9 @@ TEST_CASE("every point keeps to the bound that is given for it") {
     local += has_section(frame.header, SectionId::bounds) ? 1 : 0;
     kept += frame.header.bounds && frame.header.bounds->kept != 0 ? 1 : 0;
   }
-  CHECK(coded > fields / 3);
-  CHECK(local > fields / 4);
-  CHECK(kept > fields / 16);
+  CHECK(coded > expected_of(130));
+  CHECK(local > expected_of(100));
+  CHECK(kept > expected_of(25));
 }
 
 TEST_CASE("previews under local bounds have the values of the whole field") {

@@ -30,7 +30,7 @@ TEST_CASE("any bits come back from predicted frames, whatever the number of thre
     REQUIRE(restored == values);
     smaller += sections.size() < values.size() ? 1 : 0;
   }
-  CHECK(smaller > some_of(700));
+  CHECK(smaller > expected_of(700));
 }
 
 TEST_CASE("damaged predicted frames are refused or restore something") {

@@ -100,7 +100,7 @@ TEST_CASE("frames of every type, preset and mode keep their bounds in the stored
       }
     }
   }
-  CHECK(kinds[static_cast<std::size_t>(FrameKind::coded)] > some_of(300));
+  CHECK(kinds[static_cast<std::size_t>(FrameKind::coded)] > expected_of(300));
 }
 
 TEST_CASE("local bounds hold in the stored type") {

@@ -148,7 +148,7 @@ TEST_CASE("a rare event costs what its probability says, and next to no slots") 
         2'000);
 }
 
-TEST_CASE("what a level costs is known before it is coded") {
+TEST_CASE("what a level costs is known before it is coded", "[unsanitized]") {
   Random random(6);
   for (const unsigned loudest : {1U, 5U, 13U}) {
     Coded pass = random_coded(random, 300'000, loudest);

@@ -236,7 +236,8 @@ TEST_CASE("a field rests where values are, however coarse floats are there") {
   }
 }
 
-TEST_CASE("frames around an offset with a bound finer than floats are can be read") {
+TEST_CASE("frames around an offset with a bound finer than floats are can be read",
+          "[unsanitized]") {
   const auto backend = cpu::make_backend();
   FrameTask task;
   task.config.predictor.id = PredictorId::multilevel;

@@ -47,7 +47,7 @@ int sign_of_excess(double bound, double share, double min, double max) {
 
 }  // namespace
 
-TEST_CASE("a share of a range never exceeds the exact product") {
+TEST_CASE("a share of a range never exceeds the exact product", "[unsanitized]") {
   Random random(11);
   for (int i = 0; i < 20000; ++i) {
     const double share = random_number(random, -30, -1);

@@ -5,7 +5,8 @@
 
 namespace cuszi::test {
 
-TEST_CASE("every code position of a pass has one point, and every point one code position") {
+TEST_CASE("every code position of a pass has one point, and every point one code position",
+          "[unsanitized]") {
   Random random(3);
   for (int i = 0; i < 200; ++i) {
     const RandomLattice frame = random_lattice(random);

@@ -28,7 +28,7 @@ TEST_CASE("splitmix64 gives its published numbers") {
   CHECK(random.next() == 9817491932198370423U);
 }
 
-TEST_CASE("fields are what their kinds say") {
+TEST_CASE("fields are what their kinds say", "[unsanitized]") {
   const Dims dims{30, 40, 50};
   const auto values = [&](FieldKind kind) { return make_values<float>(kind, dims, 1); };
   const auto is_finite = [](float x) { return std::isfinite(x); };

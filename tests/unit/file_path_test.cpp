@@ -272,7 +272,7 @@ TEST_CASE("threads write the parts of a file in memory and on a disk") {
   }
 }
 
-TEST_CASE("threads read the parts of a file") {
+TEST_CASE("threads read the parts of a file", "[unsanitized]") {
   const Dims large{5, 1000, 2000};
   std::vector<float> values(large.count());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 9'999'991);

@@ -369,7 +369,7 @@ TEST_CASE("kinds and sections have names") {
   CHECK(name_of(SectionId::codes) == "codes");
 }
 
-TEST_CASE("a pass has one section of a kind") {
+TEST_CASE("a pass has one section of a kind", "[unsanitized]") {
   FrameHeader header = coded_header();
   header.levels = {
       {{{SectionId::codes, 0, 0}, {SectionId::index, 0, 0}, {SectionId::codes, 0, 1}}, 0}};

@@ -59,7 +59,7 @@ Histogram fibonacci(std::size_t symbols) {
 
 }  // namespace
 
-TEST_CASE("code lengths are optimal") {
+TEST_CASE("code lengths are optimal", "[unsanitized]") {
   Random random(1);
   for (int i = 0; i < 2'000; ++i) {
     const Histogram histogram = random_histogram(random);

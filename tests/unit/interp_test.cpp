@@ -83,7 +83,8 @@ double predict_power(const Spline<double>& spline, int degree) {
 
 }  // namespace
 
-TEST_CASE("the stages of a tile predict every point of its box but the anchors, once") {
+TEST_CASE("the stages of a tile predict every point of its box but the anchors, once",
+          "[unsanitized]") {
   Random random(1);
   for (int i = 0; i < 200; ++i) {
     const Extents3 extents = random_extents(random);
@@ -107,7 +108,7 @@ TEST_CASE("the stages of a tile predict every point of its box but the anchors, 
   }
 }
 
-TEST_CASE("the tiles own every point of a frame once") {
+TEST_CASE("the tiles own every point of a frame once", "[unsanitized]") {
   Random random(2);
   for (int i = 0; i < 200; ++i) {
     const Extents3 extents = random_extents(random);
@@ -128,7 +129,7 @@ TEST_CASE("the tiles own every point of a frame once") {
   }
 }
 
-TEST_CASE("tiles that share a point predict it the same way") {
+TEST_CASE("tiles that share a point predict it the same way", "[unsanitized]") {
   Random random(3);
   std::size_t shared = 0;
   for (int i = 0; i < 60; ++i) {
@@ -186,7 +187,7 @@ TEST_CASE("predictions on a line read only neighbours of some weight") {
   CHECK(predict_on_line(spline_for<double>(Cubic::natural, 1, 1, 2), line.data() + 3, 2) == 5);
 }
 
-TEST_CASE("sampled errors are those of interp") {
+TEST_CASE("sampled errors are those of interp", "[unsanitized]") {
   Random random(4);
   const MissingTest<double> missing{FillValues{}};
   for (int i = 0; i < 30; ++i) {

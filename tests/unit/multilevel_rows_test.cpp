@@ -67,7 +67,8 @@ FeatureWeights random_weights(Random& random) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "", float, double) {
+TEMPLATE_TEST_CASE("rows are predicted as core predicts their points", "[unsanitized]", float,
+                   double) {
   Random random(5);
   std::uint64_t compared = 0;
   for (std::uint64_t i = 0; i < lattices; ++i) {
@@ -103,7 +104,8 @@ TEMPLATE_TEST_CASE("what is near the background value rests", "", float, double)
   CHECK(std::isnan(snapped(plan, std::numeric_limits<TestType>::quiet_NaN())));
 }
 
-TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "", float, double) {
+TEMPLATE_TEST_CASE("rows get the estimates that core gives their points", "[unsanitized]", float,
+                   double) {
   Random random(6);
   std::uint64_t compared = 0;
   for (std::uint64_t i = 0; i < lattices; ++i) {

@@ -56,7 +56,7 @@ TEST_CASE("the classes of a schedule hold every point once") {
   }
 }
 
-TEST_CASE("whatever a pass looks at is known before it starts") {
+TEST_CASE("whatever a pass looks at is known before it starts", "[unsanitized]") {
   for (const Dims& dims : many_dims) {
     for (const auto& axes : many_axes) {
       MultilevelParams params = params_for(dims, axes);

@@ -161,7 +161,7 @@ FrameToRestore to_restore(const Member& member, Bytes archive, std::vector<std::
 
 }  // namespace
 
-TEST_CASE("frames of a batch are those of single calls") {
+TEST_CASE("frames of a batch are those of single calls", "[unsanitized]") {
   const auto cpu = cpu::make_backend();
   FrameSlot slot;
   HostBatch batch(slot, *cpu);

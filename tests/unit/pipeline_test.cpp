@@ -109,7 +109,8 @@ TEST_CASE("a frame of one value is that value") {
   }
 }
 
-TEST_CASE("a large frame of next to nothing has the bytes that a reader asks for") {
+TEST_CASE("a large frame of next to nothing has the bytes that a reader asks for",
+          "[unsanitized]") {
   const Dims dims{128, 128, 128};
   std::vector<double> field(dims.count());
   field[dims.count() / 3] = 1;
@@ -121,7 +122,7 @@ TEST_CASE("a large frame of next to nothing has the bytes that a reader asks for
   CHECK(header.payload_bytes() == least_payload_bytes(values.size()));
 }
 
-TEST_CASE("a large frame's values are dropped when they have been predicted") {
+TEST_CASE("a large frame's values are dropped when they have been predicted", "[unsanitized]") {
   const Dims dims{16, 256, 256};
   for (const FieldKind field : {FieldKind::missing, FieldKind::smooth}) {
     if (sanitized && field == FieldKind::smooth) continue;
@@ -136,7 +137,7 @@ TEST_CASE("a large frame's values are dropped when they have been predicted") {
   }
 }
 
-TEST_CASE("values stay that may have to be packed losslessly") {
+TEST_CASE("values stay that may have to be packed losslessly", "[unsanitized]") {
   const Dims dims{16, 256, 256};
   const auto values = make_field(FieldKind::rough, dims, DType::f32, 1);
   for (const PredictorId predictor : {PredictorId::multilevel, PredictorId::lorenzo}) {
@@ -150,7 +151,7 @@ TEST_CASE("values stay that may have to be packed losslessly") {
   }
 }
 
-TEST_CASE("a large frame of one value has the bytes that a reader asks for") {
+TEST_CASE("a large frame of one value has the bytes that a reader asks for", "[unsanitized]") {
   const Dims dims{1100, 1000};
   const auto values = make_field(FieldKind::constant, dims, DType::f64, 1);
   const FrameTask task = task_for(dims, DType::f64, PredictorId::interp, 1e-3);
@@ -214,7 +215,7 @@ TEST_CASE("fields of nothing but missing values come back") {
   }
 }
 
-TEST_CASE("missing values do not spoil their neighbours") {
+TEST_CASE("missing values do not spoil their neighbours", "[unsanitized]") {
   const Dims dims{40, 50, 60};
   auto values = make_values<float>(FieldKind::smooth, dims, 1);
   for (const PredictorId predictor : predictors) {

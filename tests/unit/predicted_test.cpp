@@ -242,7 +242,7 @@ TEST_CASE("low bits that no value has take no bytes") {
   CHECK(sections.size() < 4 * values.size());
 }
 
-TEMPLATE_TEST_CASE("multiples of powers of two come back", "", float, double) {
+TEMPLATE_TEST_CASE("multiples of powers of two come back", "[unsanitized]", float, double) {
   const FrameShape shape{std::is_same_v<TestType, float> ? DType::f32 : DType::f64, {66, 3}};
   constexpr int end = std::numeric_limits<TestType>::max_exponent;
   for (int exponent = std::numeric_limits<TestType>::min_exponent - 1; exponent < end;

@@ -58,7 +58,8 @@ std::vector<ClassErrors> even_errors(const MultilevelParams& params, double size
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sampled costs sum up what core says of each point", "", float, double) {
+TEMPLATE_TEST_CASE("sampled costs sum up what core says of each point", "[unsanitized]", float,
+                   double) {
   Random random(11);
   std::uint64_t compared = 0;
   for (int i = 0; i < 60; ++i) {
@@ -85,7 +86,7 @@ TEMPLATE_TEST_CASE("sampled costs sum up what core says of each point", "", floa
   CHECK(compared > 10'000);
 }
 
-TEST_CASE("sampled costs say of a candidate what they say of it alone") {
+TEST_CASE("sampled costs say of a candidate what they say of it alone", "[unsanitized]") {
   Random random(12);
   const RandomLattice lattice = random_lattice(random);
   const auto values = wavy_values<float>(random, lattice.dims.count());

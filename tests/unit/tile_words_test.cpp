@@ -102,7 +102,8 @@ TEST_CASE("tiles code fields of 32-bit values of all dims without loss") {
          {FieldKind::smooth, FieldKind::rough, FieldKind::sparse, FieldKind::constant,
           FieldKind::missing, FieldKind::wide, FieldKind::ramp, FieldKind::steps}) {
       for (const DType dtype : {DType::f32, DType::i32, DType::u32}) {
-        if (sanitized && dtype != DType::f32 && kind != FieldKind::rough) continue;
+        if (sanitized && kind != FieldKind::rough && (dtype != DType::f32 || dims.count() > 2000))
+          continue;
         check_exact(exact_task(dims, dtype), make_field(kind, dims, dtype, 1));
       }
     }
