@@ -20,17 +20,16 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
-"$packages" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-index \
-    --no-build-isolation --config-settings "cmake.define.CUSZI_PREFIX=$scratch/prefix" \
-    --wheel-dir "$scratch/wheel" "$root"
+uv=$root/build/uv-env/bin/uv
+"$uv" build --quiet --wheel --no-build-isolation --offline --python "$packages" \
+    --config-setting "cmake.define.CUSZI_PREFIX=$scratch/prefix" --out-dir "$scratch/wheel" "$root"
 
 # Shares the packages, except the one to test.
 python3 -m venv --without-pip "$scratch/fresh"
 fresh=$scratch/fresh/bin/python
 site=$("$fresh" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$packages" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/packages.pth"
-"$packages" -m pip --python "$fresh" install --quiet --disable-pip-version-check --no-deps \
-    --no-index "$scratch"/wheel/*.whl
+"$uv" pip install --quiet --python "$fresh" --no-deps --no-index "$scratch"/wheel/*.whl
 
 cd "$scratch"
 export CUSZI=$scratch/prefix/bin/cuszi CUSZI_SOURCE=$root PATH=$scratch/fresh/bin:$PATH
