@@ -15,33 +15,32 @@ USAGE
 
 [[ $# == 2 ]] || { usage >&2; exit 1; }
 
-# make REQUIREMENTS FOLDER INSTALL...: INSTALL adds the packages.
+# make REQUIREMENTS FOLDER INSTALL: a new environment, to which INSTALL adds the packages.
 make() {
-    local requirements=$1 stamp=$2/made-of key lock
-    mkdir -p "$(dirname "$2")"
-    exec {lock}>"$2.lock"
+    local requirements=$1 folder=$2 stamp=$2/made-of key lock
+    mkdir -p "$(dirname "$folder")"
+    exec {lock}>"$folder.lock"
     flock "$lock"
     key=$(python3 --version; sha256sum <"$requirements")
     if [[ ! -e $stamp || $(<"$stamp") != "$key" ]]; then
-        rm -rf "$2"
-        "${@:3}" --quiet --only-binary :all: --require-hashes -r "$requirements" >&2
+        rm -rf "$folder"
+        "$3" "$requirements" "$folder" >&2
         printf '%s\n' "$key" >"$stamp"
     fi
     exec {lock}>&-
 }
 
-# uv takes a tenth of pip's time.
 with_pip() {
-    python3 -m venv "$uv_folder"
-    "$uv_folder/bin/pip" install --disable-pip-version-check --no-compile "$@"
-}
-with_uv() {
-    python3 -m venv --without-pip "$folder"
-    "$uv_folder/bin/uv" pip install --python "$folder/bin/python" "$@"
+    python3 -m venv "$2"
+    "$2/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-compile --require-hashes -r "$1"
 }
 
-uv_folder=build/uv-env
-folder=$2
-make scripts/requirements/uv.txt "$uv_folder" with_pip
-make "$1" "$folder" with_uv
-echo "$folder/bin/python"
+# Takes a tenth of pip's time.
+with_uv() {
+    python3 -m venv --without-pip "$2"
+    build/uv-env/bin/uv pip install --quiet --python "$2/bin/python" --only-binary :all: --require-hashes -r "$1"
+}
+
+make scripts/requirements/uv.txt build/uv-env with_pip
+make "$1" "$2" with_uv
+echo "$2/bin/python"

@@ -171,6 +171,8 @@ check_asan() {
     once "$fuzz_seconds $(sha256sum build/asan/tests/fuzz_*)" smoke_fuzz
 }
 
+check_sanitized() { check_asan && check_tsan; }
+
 # Tests of plots, with their packages.
 test_drawings() {
     local python tool
@@ -196,21 +198,20 @@ check_default() {
     python3 -m unittest discover -s tests/docs -p test_pages.py || return
     scripts/build_docs.sh || return
     step "Tests: $preset"
-    ctest --preset "$preset" -j "$jobs" || return
-    check_tsan
+    ctest --preset "$preset" -j "$jobs"
 }
 
 # Concurrently, to use all cores.
 mkdir -p build
 set -m  # own process group, to kill it as a whole
-check_asan >build/asan.log 2>&1 &
-asan=$!
+check_sanitized >build/sanitized.log 2>&1 &
+sanitized=$!
 set +m
-trap 'kill -- "-$asan" 2>/dev/null || true' EXIT
+trap 'kill -- "-$sanitized" 2>/dev/null || true' EXIT
 failed=0
 check_default || failed=$?
-wait "$asan" || failed=$?
-cat build/asan.log
+wait "$sanitized" || failed=$?
+cat build/sanitized.log
 if [[ $tidy == yes ]]; then
     step "clang-tidy"
     check_tidy || failed=$?
