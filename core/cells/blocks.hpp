@@ -82,19 +82,29 @@ CUSZI_HD inline BlockParents parents_of_block(int rank, std::uint32_t block) {
   return {odd > 0 ? block - 1 : parent, parent};
 }
 
-/// The context of block i of a sub-box, given the classes of its parent and of the block before.
+/// The context of a class, given those of the block before and of the parent.
+CUSZI_HD constexpr std::uint32_t context_of_classes(std::uint32_t before, std::uint32_t parent) {
+  return (before + parent + 1) / 2;
+}
+/// The same of block i of a sub-box; nothing is before the first.
 CUSZI_HD constexpr std::uint32_t context_in_box(std::uint32_t i, std::uint32_t before,
                                                 std::uint32_t parent) {
-  return i == 0 ? parent : (before + parent + 1) / 2;
+  return context_of_classes(i == 0 ? parent : before, parent);
+}
+/// The same of a block with these parents, given the classes of its tile.
+CUSZI_HD inline std::uint32_t context_of_parents(const std::uint8_t* tile,
+                                                 const BlockParents& parents) {
+  return context_of_classes(tile[parents.before], tile[parents.parent]);
 }
 
-/// The context of the class of a block, given the classes of its tile, behind those of the tile
-/// before unless the tile is the first of its run.
+/// The context of the class of block 0, whose codes are the largest. Few other blocks have it:
+/// those between blocks of the largest class.
+inline constexpr std::uint32_t coarse_context = class_count - 1;
+
+/// The context of the class of a block, given the classes of its tile.
 CUSZI_HD inline std::uint32_t context_of_block(int rank, const std::uint8_t* tile,
-                                               std::uint32_t block, bool is_first_tile) {
-  if (block == 0) return is_first_tile ? 0U : *(tile - tile_blocks);
-  const BlockParents parents = parents_of_block(rank, block);
-  return (std::uint32_t{tile[parents.before]} + tile[parents.parent] + 1) / 2;
+                                               std::uint32_t block) {
+  return block == 0 ? coarse_context : context_of_parents(tile, parents_of_block(rank, block));
 }
 
 // Tokens of codes: those up to magnitude 15 have one each; larger ones share one by half octaves of

@@ -65,11 +65,12 @@ SymbolTable default_codes(int number) {
   return table;
 }
 
-/// Classes near the context are likely.
+/// Classes near the context are likely; of block 0 all are alike.
 SymbolTable default_classes(int context) {
   std::uint64_t weights[token_places] = {};
   for (int number = 0; number < class_count; ++number) {
-    const int distance = std::abs(number - context);
+    const int distance =
+        context == static_cast<int>(coarse_context) ? 0 : std::abs(number - context);
     std::uint64_t weight = 1U << 20;
     for (int i = 0; i < distance; ++i) weight = weight * 3 / 8;
     weights[number] = weight + 1;

@@ -57,10 +57,8 @@ class Contexts {
     for (std::uint32_t block = 1; block < tile_blocks; ++block)
       parents_[block] = parents_of_block(rank, block);
   }
-  std::uint32_t of(const std::uint8_t* tile, std::uint32_t block, bool is_first_tile) const {
-    if (block == 0) return is_first_tile ? 0U : *(tile - tile_blocks);
-    const BlockParents& parents = parents_[block];
-    return (std::uint32_t{tile[parents.before]} + tile[parents.parent] + 1) / 2;
+  std::uint32_t of(const std::uint8_t* tile, std::uint32_t block) const {
+    return block == 0 ? coarse_context : context_of_parents(tile, parents_[block]);
   }
 
  private:
@@ -77,8 +75,7 @@ std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSe
     const std::uint32_t block = segment.first_block + step % segment.blocks;
     for (std::uint32_t lane = segment.lanes_of_step(step); lane-- > 0;) {
       const std::uint8_t* const tile = segment.tile(all, lane, step);
-      const PackedSymbolShare& share =
-          tables[contexts.of(tile, block, step < segment.blocks)][tile[block]];
+      const PackedSymbolShare& share = tables[contexts.of(tile, block)][tile[block]];
       words.put(share, states[lane]);
     }
   }
@@ -94,7 +91,7 @@ void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
     const std::uint32_t lanes = segment.lanes_of_step(step);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       std::uint8_t* const tile = segment.tile(all, lane, step);
-      const DecoderTable& table = tables[contexts.of(tile, block, step < segment.blocks)];
+      const DecoderTable& table = tables[contexts.of(tile, block)];
       tile[block] = static_cast<std::uint8_t>(words.take(table, words.states[lane]));
     }
     words.check();
@@ -493,11 +490,10 @@ void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t 
 
 void CellCounts::add_contexts(const CellBlocks& blocks) {
   const Contexts contexts(blocks.rank);
-  const std::uint32_t run = run_of_classes(blocks.rank, 0);
   for (std::uint64_t tile = 0; tile < blocks.tiles; ++tile) {
     const std::uint8_t* const row = blocks.classes + tile * tile_blocks;
     for (std::uint32_t block = 0; block < tile_blocks; ++block)
-      ++classes[contexts.of(row, block, tile % run == 0)][row[block]];
+      ++classes[contexts.of(row, block)][row[block]];
   }
 }
 

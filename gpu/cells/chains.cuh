@@ -123,17 +123,12 @@ struct ClassBoxes {
 /// The classes of a box, and those that they follow from.
 struct LoadedBox {
   std::uint64_t own = 0;
-  std::uint64_t parents = 0;  ///< in pass 0 of the tile before, if there is one in the run
+  std::uint64_t parents = coarse_context;  ///< in pass 0 no class, but its context
 
   LoadedBox() = default;
-  __device__ LoadedBox(const ClassBoxes& boxes, const std::uint8_t* row, bool is_first_tile,
-                       std::uint32_t box)
+  __device__ LoadedBox(const ClassBoxes& boxes, const std::uint8_t* row, std::uint32_t box)
       : own(boxes.load_box(row, box)) {
-    if (boxes.pass > 0) {
-      parents = boxes.load_parents(row, box);
-    } else if (!is_first_tile) {
-      parents = *(row - tile_blocks);
-    }
+    if (boxes.pass > 0) parents = boxes.load_parents(row, box);
   }
   __device__ std::uint32_t kind(unsigned i) const {
     return static_cast<std::uint32_t>(own >> 8 * i) & 0xFFU;

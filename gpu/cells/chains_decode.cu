@@ -114,7 +114,7 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
   const ClassBoxes boxes(runs.rank, runs.pass);
   std::uint8_t* row = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
   const bool has_parents = runs.pass > 0;
-  std::uint64_t next = has_parents && runs.tiles > 0 ? boxes.load_parents(row, 0) : 0;
+  std::uint64_t next = has_parents && runs.tiles > 0 ? boxes.load_parents(row, 0) : coarse_context;
   std::uint32_t last = 0;
   CUSZI_NO_UNROLL
   for (std::uint32_t tile = 0; tile < runs.most_tiles; ++tile, row += tile_blocks) {
@@ -130,8 +130,7 @@ __device__ void take_classes(const CellsChains& chains, const ClassRuns& runs,
       CUSZI_UNROLL
       for (unsigned i = 0; i < classes; ++i) {
         const auto parent = static_cast<std::uint32_t>(parents >> 8 * i) & 0xFFU;
-        const std::uint32_t context = has_parents ? context_in_box(i, last, parent) : last;
-        last = take_class(shared.entries[context], on, state, ring);
+        last = take_class(shared.entries[context_in_box(i, last, parent)], on, state, ring);
         if (on) out[i] = static_cast<std::uint8_t>(last);
       }
     }

@@ -242,9 +242,8 @@ __device__ void put_classes(const CellsChains& chains, const ClassRuns& runs,
   const std::uint8_t* const rows = chains.classes + std::uint64_t{runs.first_tile} * tile_blocks;
   const auto load = [&](std::uint32_t i) {  // i: of the boxes of the run
     const std::uint32_t tile = i >> boxes.log2_boxes;
-    return tile < runs.tiles
-               ? LoadedBox(boxes, rows + tile * tile_blocks, tile == 0, i % boxes.boxes())
-               : LoadedBox();
+    return tile < runs.tiles ? LoadedBox(boxes, rows + tile * tile_blocks, i % boxes.boxes())
+                             : LoadedBox();
   };
   std::uint32_t left = runs.most_tiles * boxes.boxes();
   LoadedBox next = load(left - 1);

@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
       in_pass = 1U << rank * pass;
     }
     const ClassBoxes of_pass(rank, pass);
-    const bool begins = tile % run_of_classes(rank, 0) == 0;
-    const LoadedBox loaded(of_pass, classes + std::uint64_t{tile} * tile_blocks, begins, box);
+    const LoadedBox loaded(of_pass, classes + std::uint64_t{tile} * tile_blocks, box);
     std::uint32_t last = 0;
     for (unsigned k = 0; k < of_pass.classes(); ++k) {
       const std::uint32_t context = context_in_box(k, last, loaded.parent(k));

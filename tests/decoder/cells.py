@@ -13,6 +13,7 @@ from .parts import local_half_steps, patched
 # By rank: points of a tile along an axis, cells of a block along an axis, classes in their order.
 _SHAPES = {1: (4096, 64, (4,)), 2: (64, 8, (4, 2, 6)), 3: (16, 4, (4, 2, 1, 6, 5, 3, 7))}
 _TOKENS, _SMALL, _CLASSES, _ONE, _WEIGHT, _CARRIED = 53, 31, 24, 1024, 1024, 16
+_COARSE_CONTEXT = _CLASSES - 1  # of block 0
 
 
 def read(table, frame):
@@ -109,7 +110,7 @@ def _default_classes(context):
     weights = []
     for number in range(_CLASSES):
         weight = 1 << 20
-        for _ in range(abs(number - context)):
+        for _ in range(0 if context == _COARSE_CONTEXT else abs(number - context)):
             weight = weight * 3 // 8
         weights.append(weight + 1)
     return fitted(weights + [0] * (64 - _CLASSES), False)
@@ -240,7 +241,7 @@ def _read_classes(rank, number, head, index, data, classes):
                 if tile >= len(classes):
                     break
                 if block == 0:
-                    context = int(classes[tile - 1, 0]) if of_run else 0
+                    context = _COARSE_CONTEXT
                 else:
                     before, parent = _parents(rank, block)
                     context = (int(classes[tile, before]) + int(classes[tile, parent]) + 1) // 2

@@ -31,7 +31,7 @@ void read_classes(int rank, int pass, std::uint64_t tiles, const CellsHead& head
       const std::uint64_t tile = first_tile + lane * run + of_run;
       if (tile >= tiles) break;
       std::uint8_t* const own = blocks.classes.data() + tile * tile_blocks;
-      const std::uint32_t context = context_of_block(rank, own, block, of_run == 0);
+      const std::uint32_t context = context_of_block(rank, own, block);
       own[block] = static_cast<std::uint8_t>(in.take_symbol(lane, head.tables.classes[context]));
     }
   }
