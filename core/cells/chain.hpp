@@ -14,7 +14,8 @@ namespace cuszi {
 // first states of its lanes, then 16-bit words in the order in which a decoder takes them, padded
 // by zeros to 4 bytes. In a step every lane that has symbols left takes one, then lanes of states
 // below 2^16 take a word each; then lanes whose token has raw bits take those, and again words.
-// Every lane ends in state 2^16, those of codes in 2^16 and the signs that they carry.
+// Every lane ends in state 2^16 and what it carries: those of classes 16 bits of lists
+// (sparse_block.hpp), those of codes signs.
 
 /// How the tiles of a frame are divided among the lanes that code the classes of a pass: each has a
 /// run of successive tiles, and codes their blocks one after the other. The time of a chain is that

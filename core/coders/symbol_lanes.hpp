@@ -172,6 +172,13 @@ class SegmentWords {
   void check() const {
     if (at_ > count_) throw ArchiveError(chain_damage);
   }
+  /// The 16 bits that the last state of a lane carries.
+  std::uint16_t take_carried(std::uint32_t lane) {
+    const std::uint32_t carried = states[lane] - lane_start;
+    if (carried >> 16 != 0) throw ArchiveError(chain_damage);
+    states[lane] = lane_start;
+    return static_cast<std::uint16_t>(carried);
+  }
   void check_end() const {
     const bool is_padded = at_ + 1 == count_ && words_[at_] == 0 && at_ % 2 != 0;
     bool ends = at_ == count_ || is_padded;
@@ -196,9 +203,9 @@ inline void append_segment(Bytes segment, std::vector<std::byte>& index,
   out.insert(out.end(), segment.begin(), segment.end());
 }
 
-/// Cuts a section into segments of the sizes that the index has from entry `first` on.
-inline std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
-                                       Bytes section) {
+/// Cuts segments off a section, of the sizes that the index has from entry `first` on.
+inline std::vector<Bytes> cut_first_segments(Bytes index, std::uint64_t first, std::uint64_t count,
+                                             Bytes& section) {
   std::vector<Bytes> segments;
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint32_t size;
@@ -207,6 +214,12 @@ inline std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::ui
     segments.push_back(section.first(size));
     section = section.subspan(size);
   }
+  return segments;
+}
+/// The same of a section that has nothing else.
+inline std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
+                                       Bytes section) {
+  auto segments = cut_first_segments(index, first, count, section);
   if (!section.empty()) throw ArchiveError(chain_damage);
   return segments;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/growing_memory.hpp"
 #include "core/cells/anchors.hpp"
+#include "core/cells/sparse_block.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/prefetch.hpp"
 #include "cpu_ref/cells/cell_levels.hpp"
@@ -305,7 +306,7 @@ class CellsEncoder {
       task_.blocks.classes[number] = kind;
       if (kind == 0) continue;
       std::copy_n(codes, cell_block_codes, out);
-      counts_.add_block(kind, codes, coded);
+      if (!is_sparse_block(kind, coded)) counts_.add_block(kind, codes, coded);
     }
   }
 

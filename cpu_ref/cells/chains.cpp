@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/cells/sparse_block.hpp"
 #include "core/coders/symbol_lanes.hpp"
 #include "cpu_ref/base/parallel.hpp"
 #include "cpu_ref/base/prefetch.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* damaged = "a chain of `cells` does not end as it should";
 /// Codes of blocks up to this magnitude are counted by vectors, the others one by one.
 constexpr int most_counted_at_once = 6;
+constexpr std::uint64_t sparse_group = 4096;  ///< sparse blocks of a thread at a time
 
 /// The runs of tiles that a segment of classes has: every lane as many steps as it has blocks.
 struct ClassSegment {
@@ -65,11 +67,14 @@ class Contexts {
   std::array<BlockParents, tile_blocks> parents_{};
 };
 
+/// `carried`: a word of each lane; lanes behind its end carry 0.
 std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSegment& segment,
                                             const Contexts& contexts,
-                                            const std::vector<EncoderTable>& tables) {
+                                            const std::vector<EncoderTable>& tables,
+                                            std::span<const std::uint16_t> carried) {
   std::uint32_t states[most_lanes];
-  std::fill(std::begin(states), std::end(states), lane_start);
+  for (std::size_t lane = 0; lane < most_lanes; ++lane)
+    states[lane] = lane_start + (lane < carried.size() ? carried[lane] : 0);
   WordsBackwards words(std::size_t{segment.steps()} * most_lanes + 1);
   for (std::uint32_t step = segment.steps(); step-- > 0;) {
     const std::uint32_t block = segment.first_block + step % segment.blocks;
@@ -82,9 +87,10 @@ std::vector<std::byte> encode_class_segment(const CellBlocks& all, const ClassSe
   return words.segment(std::span(states).first(segment.lanes));
 }
 
+/// `carried`: of the lanes of the segment.
 void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
                           const Contexts& contexts, const std::vector<DecoderTable>& tables,
-                          Bytes bytes) {
+                          Bytes bytes, std::uint16_t* carried) {
   SegmentWords words(bytes, segment.lanes);
   for (std::uint32_t step = 0; step < segment.steps(); ++step) {
     const std::uint32_t block = segment.first_block + step % segment.blocks;
@@ -96,7 +102,74 @@ void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
     }
     words.check();
   }
+  for (std::uint32_t lane = 0; lane < segment.lanes; ++lane)
+    carried[lane] = words.take_carried(lane);
   words.check_end();
+}
+
+/// The bits of the lists of sparse blocks before each of them, and all.
+std::vector<std::uint64_t> list_offsets(const CellBlocks& all,
+                                        const std::vector<std::uint64_t>& sparse) {
+  std::vector<std::uint64_t> offsets{0};
+  offsets.reserve(sparse.size() + 1);
+  for (const std::uint64_t block : sparse)
+    offsets.push_back(offsets.back() + list_bits(all.classes[block]));
+  return offsets;
+}
+
+/// The words of the lists of sparse blocks.
+std::vector<std::uint16_t> pack_lists(const CellBlocks& all,
+                                      const std::vector<std::uint64_t>& sparse) {
+  std::vector<std::uint32_t> lists(sparse.size());
+  parallel_for(ceil_div(sparse.size(), sparse_group), [&](std::uint64_t group) {
+    const std::size_t end = std::min<std::size_t>((group + 1) * sparse_group, sparse.size());
+    for (std::size_t i = group * sparse_group; i < end; ++i) {
+      UnitLister units;
+      const std::int16_t* const codes = all.codes + sparse[i] * cell_block_codes;
+      for (std::uint32_t k = 0; k < cell_block_codes; ++k)
+        if (codes[k] != 0) units.add(k, codes[k]);
+      lists[i] = units.list();
+    }
+  });
+  const std::vector<std::uint64_t> offsets = list_offsets(all, sparse);
+  std::vector<std::uint16_t> words(list_words(offsets.back()) + 2);
+  for (std::size_t i = 0; i < sparse.size(); ++i) {
+    const std::uint64_t bits = std::uint64_t{lists[i]} << offsets[i] % list_word_bits;
+    std::uint16_t* const at = words.data() + offsets[i] / list_word_bits;
+    for (unsigned k = 0; k < 3; ++k)
+      at[k] |= static_cast<std::uint16_t>(bits >> list_word_bits * k);
+  }
+  words.resize(words.size() - 2);
+  return words;
+}
+
+/// Restores sparse blocks. `carried`: a word of each lane; `section`: the words behind these.
+void unpack_lists(const CellBlocks& all, const std::vector<std::uint64_t>& sparse,
+                  std::vector<std::uint16_t> carried, Bytes section) {
+  const std::vector<std::uint64_t> offsets = list_offsets(all, sparse);
+  const std::uint64_t count = list_words(offsets.back());
+  if (section.size() != list_bytes(count, carried.size())) throw ArchiveError(damaged);
+  std::vector<std::uint16_t> words = std::move(carried);
+  words.resize(words.size() + section.size() / 2);
+  std::memcpy(words.data() + words.size() - section.size() / 2, section.data(), section.size());
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
+  if (std::any_of(end, words.end(), [](auto word) { return word != 0; }))
+    throw ArchiveError(damaged);
+  words.resize(count + 2);
+  parallel_for(ceil_div(sparse.size(), sparse_group), [&](std::uint64_t group) {
+    const std::size_t last = std::min<std::size_t>((group + 1) * sparse_group, sparse.size());
+    for (std::size_t i = group * sparse_group; i < last; ++i) {
+      const std::uint16_t* const at = words.data() + offsets[i] / list_word_bits;
+      const std::uint64_t bits = at[0] | std::uint64_t{at[1]} << list_word_bits |
+                                 std::uint64_t{at[2]} << 2 * list_word_bits;
+      std::int16_t* const codes = all.codes + sparse[i] * cell_block_codes;
+      std::fill_n(codes, cell_block_codes, std::int16_t{0});
+      for_each_unit(static_cast<std::uint32_t>(bits >> offsets[i] % list_word_bits),
+                    all.classes[sparse[i]], [&](std::uint32_t position, int unit) {
+                      codes[position] = static_cast<std::int16_t>(codes[position] + unit);
+                    });
+    }
+  });
 }
 
 /// The blocks of a segment of codes; in each round, every lane has one.
@@ -457,16 +530,19 @@ void decode_code_segment(const CellBlocks& all, const CodeSegment& segment,
 
 }  // namespace
 
-std::vector<std::uint64_t> CellBlocks::live(int pass) const {
-  std::vector<std::uint64_t> numbers;
+LiveBlocks CellBlocks::live(int pass) const {
+  LiveBlocks live;
   const std::uint32_t first = first_block_of_pass(rank, pass);
   const std::uint32_t count = blocks_of_pass(rank, pass);
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t begin = tile * tile_blocks + first;
-    for (std::uint64_t block = begin; block < begin + count; ++block)
-      if (classes[block] != 0) numbers.push_back(block);
+    for (std::uint64_t block = begin; block < begin + count; ++block) {
+      if (classes[block] == 0) continue;
+      const bool is_sparse = is_sparse_block(classes[block], coded_of(block));
+      (is_sparse ? live.sparse : live.coded).push_back(block);
+    }
   }
-  return numbers;
+  return live;
 }
 
 void CellCounts::add_block(int number, const std::int16_t* block, std::uint64_t coded) {
@@ -514,7 +590,7 @@ std::uint64_t CellCounts::raw_bits() const {
 }
 
 std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head) {
-  const std::vector<std::uint64_t> live = blocks.live(pass);
+  const LiveBlocks live = blocks.live(pass);
   std::vector<OwnedSection> sections(3);
   sections[0].id = SectionId::index;
   sections[1].id = SectionId::contexts;
@@ -523,21 +599,30 @@ std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, cons
   const Contexts contexts(blocks.rank);
   const auto class_tables = all_tables(head.tables.classes, encoder_table);
   const LaneShares code_shares(head.tables.codes);
+  const std::vector<std::uint16_t> lists = pack_lists(blocks, live.sparse);
   std::vector<std::vector<std::byte>> of_classes(class_segments(blocks.rank, pass, blocks.tiles));
   const std::uint32_t blocks_of_lane =
       blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
-  std::vector<std::vector<std::byte>> of_codes(code_segments(live.size(), blocks_of_lane));
+  std::vector<std::vector<std::byte>> of_codes(code_segments(live.coded.size(), blocks_of_lane));
   parallel_for(of_classes.size() + of_codes.size(), [&](std::uint64_t i) {
     if (i < of_classes.size()) {
-      of_classes[i] =
-          encode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables);
+      const auto carried =
+          std::span(lists).subspan(std::min<std::size_t>(i * most_lanes, lists.size()));
+      of_classes[i] = encode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts,
+                                           class_tables, carried);
     } else {
       i -= of_classes.size();
-      of_codes[i] = encode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_shares);
+      of_codes[i] =
+          encode_code_segment(blocks, CodeSegment(live.coded, blocks_of_lane, i), code_shares);
     }
   });
   for (const auto& segment : of_classes)
     append_segment(segment, sections[0].bytes, sections[1].bytes);
+  const std::uint64_t lanes = all_class_lanes(blocks.rank, pass, blocks.tiles);
+  const Bytes left =
+      std::as_bytes(std::span(lists).subspan(std::min<std::size_t>(lanes, lists.size())));
+  sections[1].bytes.insert(sections[1].bytes.end(), left.begin(), left.end());
+  sections[1].bytes.resize(ceil_div(sections[1].bytes.size(), 4) * 4);
   for (const auto& segment : of_codes)
     append_segment(segment, sections[0].bytes, sections[2].bytes);
   return sections;
@@ -558,22 +643,26 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
   }
   if (index.size() < 4 * of_classes) throw ArchiveError(damaged);
   const Contexts contexts(blocks.rank);
-  const auto class_bytes = cut_segments(index, 0, of_classes, sections.find(SectionId::contexts));
+  Bytes lists = sections.find(SectionId::contexts);
+  const auto class_bytes = cut_first_segments(index, 0, of_classes, lists);
   const auto class_tables = all_tables(head.tables.classes, decoder_table);
+  std::vector<std::uint16_t> carried(all_class_lanes(blocks.rank, pass, blocks.tiles));
   parallel_for(of_classes, [&](std::uint64_t i) {
     decode_class_segment(blocks, ClassSegment(blocks, pass, i), contexts, class_tables,
-                         class_bytes[i]);
+                         class_bytes[i], carried.data() + i * most_lanes);
   });
-  const std::vector<std::uint64_t> live = blocks.live(pass);
+  const LiveBlocks live = blocks.live(pass);
+  unpack_lists(blocks, live.sparse, std::move(carried), lists);
   const std::uint32_t blocks_of_lane =
       blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
-  const std::uint64_t of_codes = code_segments(live.size(), blocks_of_lane);
+  const std::uint64_t of_codes = code_segments(live.coded.size(), blocks_of_lane);
   if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(damaged);
   const auto code_bytes =
       cut_segments(index, of_classes, of_codes, sections.find(SectionId::codes));
   const auto code_tables = all_tables(head.tables.codes, decoder_table);
   parallel_for(of_codes, [&](std::uint64_t i) {
-    decode_code_segment(blocks, CodeSegment(live, blocks_of_lane, i), code_tables, code_bytes[i]);
+    decode_code_segment(blocks, CodeSegment(live.coded, blocks_of_lane, i), code_tables,
+                        code_bytes[i]);
   });
 }
 

@@ -10,6 +10,14 @@
 
 namespace cuszi::cpu {
 
+/// The numbers of a pass's blocks that have codes.
+struct LiveBlocks {
+  std::vector<std::uint64_t> coded;  ///< by tokens
+  std::vector<std::uint64_t> sparse;
+
+  bool empty() const { return coded.empty() && sparse.empty(); }
+};
+
 /// The blocks of all tiles of a frame.
 struct CellBlocks {
   int rank;
@@ -19,8 +27,7 @@ struct CellBlocks {
   std::uint8_t* classes;  ///< [tile][block]
   std::int16_t* codes;    ///< [tile][block][code]; of a block of class 0 they mean nothing
 
-  /// The numbers of a pass's blocks that have codes.
-  std::vector<std::uint64_t> live(int pass) const;
+  LiveBlocks live(int pass) const;
   /// The codes of a block that are coded, as bits.
   std::uint64_t coded_of(std::uint64_t block) const {
     return coded->of[grid.cut_of_tile(block / tile_blocks)][block % tile_blocks];

@@ -83,9 +83,7 @@ class CellsDecoder {
     copy_pinned(gpu_, heads, staged, count_);
     first_.codes = gpu_.take<std::int16_t>(count_ * tiles() * cell_codes);
     first_.coded = gpu_.take<CodedPoints>(1);
-    live_ = take_live_blocks(gpu_, first_.tiles, count_);
-    first_.live = live_.numbers;
-    first_.first_live = live_.first;
+    live_ = take_live_blocks(gpu_, count_, first_);
     const ChainDecodeTasks chains = chain_tasks(heads);
     decode_classes(gpu_, chains);  // first, as what is beside it takes less time
     const std::int32_t* anchors = nullptr;
@@ -93,9 +91,11 @@ class CellsDecoder {
       find_coded_points(gpu_, grid_, rank_, first_.coded);
       anchors = start_anchors();
     });
-    list_live_blocks(gpu_, rank_, first_.passes, first_.tiles, count_, first_.classes, live_);
     gpu_.streams().join();
+    list_live_blocks(gpu_, count_, first_, live_);
+    gpu_.streams().fork([&] { decode_lists(gpu_, chains); });
     decode_codes(gpu_, chains);
+    gpu_.streams().join();
     restore(heads, anchors);
   }
 
@@ -123,12 +123,14 @@ class CellsDecoder {
     zeros.take(gpu_);
     auto* const sizes = gpu_.take<std::uint32_t>(segments);
     auto* const offsets = gpu_.take<std::uint64_t>(segments + count_);
+    auto* const carried = gpu_.take<std::uint16_t>(32 * segments);
     std::vector<ChainDecodeTask> list;
     for (unsigned i = 0; i < count_; ++i) {
       ChainDecodeTask& task = list.emplace_back(task_of(i, heads[i]));
       task.sizes = sizes + before[i];
       task.offsets = offsets + before[i] + i;
       task.done = done + before[i];
+      task.carried = carried + 32 * before[i];
       task.next_block = next_blocks + i;
     }
     ChainDecodeTasks tasks(gpu_, std::move(list));
@@ -148,8 +150,7 @@ class CellsDecoder {
     chains.blocks_of_lane = &head.blocks_of_lane;
     chains.classes += number * tiles() * tile_blocks;
     chains.codes += number * tiles() * cell_codes;
-    chains.live += number * tiles() * tile_blocks;
-    chains.first_live += std::uint64_t{number} * live_numbers_of_frame;
+    select_live_blocks(chains, number);
     chains.flaws = frame.output.flaws;
     std::uint32_t next = 0;  // segment
     for (int pass = 0; pass < chains.passes; ++pass) {

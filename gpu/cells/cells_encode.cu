@@ -73,6 +73,7 @@ class CellsEncoder {
     zeros.add(tables_done_, count_);
     zeros.add(first_.sizes, std::uint64_t{count_} * entries_);
     zeros.add(first_.has_overflown, 1);
+    zeros.add(first_.lists, count_ * lists_of_frame(tiles()));
     zeros.take(gpu_);
   }
   std::uint64_t patch_blocks() const {
@@ -130,9 +131,7 @@ class CellsEncoder {
 
   void start_chains() {
     CellsChains& chains = first_.chains;
-    const LiveBlocks live = take_live_blocks(gpu_, chains.tiles, count_);
-    chains.live = live.numbers;
-    chains.first_live = live.first;
+    const LiveBlocks live = take_live_blocks(gpu_, count_, chains);
     for (int pass = 0; pass < chains.passes; ++pass)
       class_segments_ += chains.segments[pass].of_classes;
     const std::uint64_t entries = std::uint64_t{count_} * entries_;
@@ -144,8 +143,9 @@ class CellsEncoder {
     first_.words = gpu_.take<LaneWords>(entries);
     offsets_ = gpu_.take<std::uint64_t>(entries + count_);
     make_tasks(1);
-    list_live_blocks(gpu_, rank_, chains.passes, chains.tiles, count_, chains.classes, live);
-    count_symbols_of_cells(gpu_, tasks_, counts_);
+    list_live_blocks(gpu_, count_, chains, live);
+    gpu_.streams().fork([&] { encode_lists(gpu_, tasks_); });
+    count_symbols_of_cells(gpu_, tasks_, counts_);  // joins
     choose_tables(gpu_, counts_, count_, default_tables_, tables_done_, heads_, tables);
   }
 
@@ -164,10 +164,10 @@ class CellsEncoder {
       chains.blocks_of_lane = &heads_[i].blocks_of_lane;
       chains.classes += i * tiles() * tile_blocks;
       chains.codes += i * codes_of_frame;
-      chains.live += i * tiles() * tile_blocks;
-      chains.first_live += std::uint64_t{i} * live_numbers_of_frame;
+      select_live_blocks(chains, i);
       task.class_shares += i * class_shares_of_frame;
       task.code_shares += i * code_shares_of_frame;
+      task.lists += i * lists_of_frame(tiles());
       task.class_words += i * class_segments_ * class_segment_words;
       task.code_words += i * codes_of_frame * room + before * spare_segment_words;
       task.states += before * 32;
@@ -214,7 +214,9 @@ class CellsEncoder {
   /// A multiple of 4.
   ByteCount most_bytes_of(const CodedSizes& sizes, ByteCount head) const {
     const ByteCount anchors = anchor_bytes(anchors_, sizes.anchor_words);
-    return ceil_div(head + 4 + anchors + 4 * ByteCount{entries_} + sizes.end, 4) * 4;
+    ByteCount lists = 0;
+    for (int pass = 0; pass < first_.chains.passes; ++pass) lists += sizes.list_bytes[pass];
+    return ceil_div(head + 4 + anchors + 4 * ByteCount{entries_} + sizes.end + lists, 4) * 4;
   }
   /// Sections lie one after the other, all but the head aligned to 4 bytes.
   SectionPlaces places_in(std::byte* memory, const CodedSizes& sizes, Bytes staged_head) const {
@@ -225,10 +227,12 @@ class CellsEncoder {
     places.anchors = places.head + staged_head.size();
     std::byte* at = places.anchors + anchor_bytes(anchors_, sizes.anchor_words);
     for (int pass = 0; pass < first_.chains.passes; ++pass) {
-      if (sizes.live[pass] == 0) continue;
+      if (!sizes.has_codes[pass]) continue;
       places.index[pass] = at;
-      places.chains[pass] = at + 4 * ByteCount{segments_of(sizes, pass)};
-      at = places.chains[pass] + (end_of_chains(sizes, pass) - sizes.classes_at[pass]);
+      places.classes[pass] = at + 4 * ByteCount{segments_of(sizes, pass)};
+      places.lists[pass] = places.classes[pass] + (sizes.codes_at[pass] - sizes.classes_at[pass]);
+      places.codes[pass] = places.lists[pass] + sizes.list_bytes[pass];
+      at = places.codes[pass] + (end_of_chains(sizes, pass) - sizes.codes_at[pass]);
     }
     return places;
   }
@@ -246,15 +250,14 @@ class CellsEncoder {
     add_section(SectionId::anchors, {places.anchors, anchor_bytes(anchors_, sizes.anchor_words)},
                 first);
     for (int pass = 0; pass < first_.chains.passes; ++pass) {
-      if (sizes.live[pass] == 0) continue;
+      if (!sizes.has_codes[pass]) continue;
       Sections& own = passes[static_cast<std::size_t>(pass)].sections;
-      const std::byte* const chains = places.chains[pass];
-      const ByteCount classes = sizes.codes_at[pass] - sizes.classes_at[pass];
+      const ByteCount classes = static_cast<ByteCount>(places.codes[pass] - places.classes[pass]);
       const ByteCount codes = end_of_chains(sizes, pass) - sizes.codes_at[pass];
       add_section(SectionId::index, {places.index[pass], 4 * ByteCount{segments_of(sizes, pass)}},
                   own);
-      add_section(SectionId::contexts, {chains, classes}, own);
-      add_section(SectionId::codes, {chains + classes, codes}, own);
+      add_section(SectionId::contexts, {places.classes[pass], classes}, own);
+      add_section(SectionId::codes, {places.codes[pass], codes}, own);
     }
   }
 

@@ -5,6 +5,7 @@
 #include "core/cells/blocks.hpp"
 #include "core/cells/chain.hpp"
 #include "core/cells/quantiser.hpp"
+#include "core/cells/sparse_block.hpp"
 #include "gpu/cells/cell.cuh"
 #include "gpu/cells/tuning.cuh"
 #include "gpu/coders/symbol_lanes.cuh"
@@ -20,7 +21,7 @@ struct PassSegments {
   std::uint32_t of_codes;  ///< at most
 };
 
-/// The chains of a frame as kernels see them; plain data.
+/// The chains and lists of a frame as kernels see them; plain data.
 struct CellsChains {
   int rank;
   int passes;  ///< that are coded or restored
@@ -30,13 +31,20 @@ struct CellsChains {
   const std::uint32_t* blocks_of_lane;  ///< of codes
   std::uint8_t* classes;                ///< [tile][block]
   std::int16_t* codes;                  ///< [tile][block][code]
-  const std::uint32_t* live;            ///< numbers of blocks that have codes, pass by pass
+  const std::uint32_t* live;            ///< numbers of blocks that have tokens, pass by pass
   const std::uint32_t* first_live;      ///< [pass], and the number of all
+  const std::uint64_t* sparse;          ///< [tile]: which blocks are sparse, as bits
+  const std::uint64_t* lists_at;        ///< [pass][tile]: bits of lists of the pass before
+  const std::uint64_t* list_bits;       ///< [pass]: of all lists
   PassSegments segments[most_cell_passes];
   std::uint32_t* flaws;
 
   __device__ std::uint32_t live_of(int pass) const {
     return first_live[pass + 1] - first_live[pass];
+  }
+  __device__ std::uint64_t words_of_lists(int pass) const { return list_words(list_bits[pass]); }
+  __device__ std::uint64_t class_lanes(int pass) const {
+    return all_class_lanes(rank, pass, tiles);
   }
   /// Which codes of a block are coded, as bits.
   __device__ std::uint64_t coded_of(std::uint32_t block) const {

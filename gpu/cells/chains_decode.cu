@@ -17,13 +17,14 @@ struct SegmentBytes {
   std::uint32_t words = 0;  ///< of 32 bits
   bool is_good = false;
 
-  /// Segment `number` of those of a section, which have the entries of the index from `first` on.
+  /// Segment `number` of the `count` ones that a section begins with, which have the entries of
+  /// the index from `first` on.
   __device__ SegmentBytes(const ChainDecodeTask& task, std::uint32_t number, std::uint32_t first,
                           std::uint32_t count, const std::byte* section, ByteCount size,
                           std::uint32_t lanes) {
     const std::uint64_t* const offsets = task.offsets + first;
     const std::uint32_t own = task.sizes[first + number];
-    is_good = own % 4 == 0 && own >= 4 * lanes && offsets[count] - offsets[0] == size;
+    is_good = own % 4 == 0 && own >= 4 * lanes && offsets[count] - offsets[0] <= size;
     begin = section + (offsets[number] - offsets[0]);
     words = own / 4;
   }
@@ -153,8 +154,9 @@ __device__ void wait_for_parents(const ChainDecodeTask& task, const ClassRuns& r
   __syncwarp();
 }
 
+/// `carried`: where the words go that the lanes of the segment carry.
 __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRuns& runs,
-                                     SharedChains& shared) {
+                                     std::uint16_t* carried, SharedChains& shared) {
   const CellsChains& chains = task.chains;
   const PassSegments& segments = chains.segments[runs.pass];
   const SegmentBytes bytes(task, runs.segment, segments.first, segments.of_classes,
@@ -176,7 +178,9 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
   } else {
     take_classes<7>(chains, runs, shared, state, ring);
   }
-  if (!ring.ends_well(state, runs.lanes) && lane == 0) atomicOr(chains.flaws, bad_ans_segment);
+  carried[lane] = static_cast<std::uint16_t>(state - lane_start);
+  if (!ring.ends_well(state, runs.lanes, list_word_bits) && lane == 0)
+    atomicOr(chains.flaws, bad_ans_segment);
 }
 
 /// A warp a segment of classes, in the order of passes. One that needs the classes of another waits
@@ -198,10 +202,11 @@ __global__ void __launch_bounds__(32 * CellsPolicy::class_table_warps)
   const CellsChains& chains = task.chains;
   if (threadIdx.x / 32 >= decoding_warps) return;
   std::uint32_t number = block * decoding_warps + threadIdx.x / 32;
+  std::uint16_t* const carried = task.carried + std::uint64_t{number} * 32;
   int pass = 0;
   if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; }))
     return;
-  decode_class_segment(task, ClassRuns(chains, pass, number), shared);
+  decode_class_segment(task, ClassRuns(chains, pass, number), carried, shared);
   __threadfence();
   __syncwarp();
   if (threadIdx.x % 32 == 0)
@@ -375,7 +380,7 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
   if (!find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_codes; }))
     return false;
   const unsigned lane = threadIdx.x % 32;
-  if (chains.code_segments(pass) != chains.segments[pass].of_codes) {
+  if (!task.has_codes_of_classes(pass)) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return true;
   }

@@ -272,7 +272,11 @@ __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedSh
   int pass = 0;
   find_pass(chains, number, pass, [&](int p) { return chains.segments[p].of_classes; });
   const ClassRuns runs(chains, pass, number);
+  const auto* const lists = reinterpret_cast<const std::uint16_t*>(
+      task.lists + lists_of_pass(chains.rank, pass, chains.tiles));
+  const unsigned lane = threadIdx.x % 32;
   std::uint32_t state = lane_start;
+  if (lane < runs.lanes) state += lists[std::uint64_t{number} * 32 + lane];
   if (pass == 0 || runs.rank == 1) {
     put_classes<1>(chains, runs, shared, state, words);
   } else if (runs.rank == 2) {

@@ -19,93 +19,146 @@ constexpr unsigned list_tiles = 256;  ///< of a thread block, and its threads
 constexpr unsigned list_warps = list_tiles / 32;
 static_assert(list_warps > most_cell_passes, "a warp sums up the counts before a pass");
 
-/// Which of four bytes are not 0, as bits.
-__device__ std::uint32_t bytes_in_use(std::uint32_t bytes) {
-  return (__vcmpne4(bytes, 0) & 0x01010101U) * 0x01020408U >> 24;
-}
-/// Which blocks of a tile have codes, as bits.
-__device__ std::uint64_t live_blocks_of(const std::uint8_t* classes) {
-  std::uint64_t mask = 0;
-  CUSZI_UNROLL
-  for (unsigned i = 0; i < tile_blocks / 16; ++i) {
-    const uint4 some = reinterpret_cast<const uint4*>(classes)[i];
-    const std::uint32_t bits = bytes_in_use(some.x) | bytes_in_use(some.y) << 4 |
-                               bytes_in_use(some.z) << 8 | bytes_in_use(some.w) << 12;
-    mask |= std::uint64_t{bits} << 16 * i;
-  }
-  return mask;
-}
-__device__ std::uint32_t count_in_pass(int rank, int pass, std::uint64_t mask) {
-  return static_cast<std::uint32_t>(__popcll(mask & blocks_mask(rank, pass)));
+/// Bit i: whether byte i of four flags is set.
+__device__ std::uint32_t bits_of_flags(std::uint32_t flags) {
+  return (flags & 0x01010101U) * 0x01020408U >> 24;
 }
 
-/// A thread a tile. Blocks count their tiles' live blocks: [frame][pass][thread block].
-__global__ void __launch_bounds__(list_tiles)
-    count_live(int rank, int passes, std::uint32_t tiles, const std::uint8_t* classes,
-               std::uint64_t* masks, std::uint32_t* counts) {
-  __shared__ std::uint32_t of_warps[most_cell_passes][list_warps];
-  const std::uint32_t tile = blockIdx.x * list_tiles + threadIdx.x;
-  const std::uint64_t all = std::uint64_t{blockIdx.y} * tiles;  // of frames before
-  std::uint64_t mask = 0;
-  if (tile < tiles) {
-    mask = live_blocks_of(classes + (all + tile) * tile_blocks);
-    masks[all + tile] = mask;
+/// Blocks of a tile, as bits.
+struct TileBlocks {
+  std::uint64_t live = 0;
+  std::uint64_t sparse = 0;
+  std::uint64_t odd = 0;    ///< those whose class is 1 or 3, of those up to 3
+  std::uint64_t above = 0;  ///< those whose class is 2 or 3
+
+  TileBlocks() = default;
+  __device__ TileBlocks(const CellsChains& chains, std::uint32_t tile, const std::uint8_t* kinds) {
+    static_assert(most_sparse_sum == 3);
+    CUSZI_UNROLL
+    for (unsigned i = 0; i < tile_blocks / 4; ++i) {
+      const std::uint32_t four = __ldg(reinterpret_cast<const std::uint32_t*>(kinds) + i);
+      const std::uint32_t is_live = __vcmpne4(four, 0);
+      const std::uint32_t is_small = is_live & __vcmpleu4(four, 0x03030303U);
+      live |= std::uint64_t{bits_of_flags(is_live)} << 4 * i;
+      sparse |= std::uint64_t{bits_of_flags(is_small)} << 4 * i;
+      odd |= std::uint64_t{bits_of_flags(four)} << 4 * i;
+      above |= std::uint64_t{bits_of_flags(four >> 1)} << 4 * i;
+    }
+    // Of a tile within the field, block 0 alone may not have all codes.
+    const bool is_cut = chains.grid.cut_of_tile(tile) != 0;
+    for (std::uint64_t left = is_cut ? sparse : sparse & 1; left != 0; left &= left - 1) {
+      const auto block = static_cast<unsigned>(__ffsll(static_cast<long long>(left)) - 1);
+      if (~chains.coded_of(tile * tile_blocks + block) != 0) sparse &= ~(std::uint64_t{1} << block);
+    }
   }
-  for (int pass = 0; pass < passes; ++pass) {
-    const std::uint32_t sum = __reduce_add_sync(~0U, count_in_pass(rank, pass, mask));
+  /// How many of a pass have tokens, and above 32 bits how many bits the lists of others have.
+  __device__ std::uint64_t sums(int rank, int pass) const {
+    const std::uint64_t mask = blocks_mask(rank, pass);
+    const auto count = [&](std::uint64_t blocks) {
+      return static_cast<std::uint32_t>(__popcll(blocks & mask));
+    };
+    const std::uint32_t units = count(sparse & odd) + 2 * count(sparse & above);
+    return count(live & ~sparse) | std::uint64_t{count(sparse) + unit_bits * units} << 32;
+  }
+};
+
+/// A sum over the lanes of a warp.
+__device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
+  for (unsigned reach = 16; reach > 0; reach /= 2) sum += __shfl_xor_sync(~0U, sum, reach);
+  return sum;
+}
+
+/// A thread a tile. Thread blocks sum up those of their tiles: [frame][pass][thread block].
+__global__ void __launch_bounds__(list_tiles)
+    count_live(const __grid_constant__ CellsChains chains, LiveBlocks live, std::uint64_t* sums) {
+  __shared__ std::uint64_t of_warps[most_cell_passes][list_warps];
+  const std::uint32_t tile = blockIdx.x * list_tiles + threadIdx.x;
+  const std::uint64_t all = std::uint64_t{blockIdx.y} * chains.tiles;  // of frames before
+  const auto passes = static_cast<unsigned>(chains.passes);
+  TileBlocks blocks;
+  if (tile < chains.tiles) {
+    blocks = TileBlocks(chains, tile, chains.classes + (all + tile) * tile_blocks);
+    live.masks[all + tile] = blocks.live;
+    live.sparse[all + tile] = blocks.sparse;
+  }
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    const std::uint64_t own = blocks.sums(chains.rank, static_cast<int>(pass));
+    if (tile < chains.tiles)
+      live.lists_at[all * passes + std::uint64_t{pass} * chains.tiles + tile] = own;
+    const std::uint64_t sum = sum_of_warp(own);
     if (threadIdx.x % 32 == 0) of_warps[pass][threadIdx.x / 32] = sum;
   }
   __syncthreads();
   const unsigned pass = threadIdx.x;
-  if (pass >= static_cast<unsigned>(passes)) return;
-  std::uint32_t sum = 0;
-  for (const std::uint32_t of_warp : of_warps[pass]) sum += of_warp;
-  counts[(std::uint64_t{blockIdx.y} * static_cast<unsigned>(passes) + pass) * gridDim.x +
-         blockIdx.x] = sum;
+  if (pass >= passes) return;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t of_warp : of_warps[pass]) sum += of_warp;
+  sums[(std::uint64_t{blockIdx.y} * passes + pass) * gridDim.x + blockIdx.x] = sum;
 }
 
-/// The sum of numbers, by a warp.
-__device__ std::uint32_t sum_by_warp(const std::uint32_t* numbers, std::uint64_t count) {
-  std::uint32_t sum = 0;
-  for (std::uint64_t i = threadIdx.x % 32; i < count; i += 32) sum += numbers[i];
-  return __reduce_add_sync(~0U, sum);
+/// A sum of numbers of 32 bits, which are `shift` bits above the lowest one, by a warp.
+__device__ std::uint64_t sum_by_warp(const std::uint64_t* numbers, std::uint64_t count,
+                                     unsigned shift) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = threadIdx.x % 32; i < count; i += 32) sum += numbers[i] >> shift & ~0U;
+  return sum_of_warp(sum);
 }
 
-/// A thread block numbers the live blocks of its tiles, given those of all thread blocks.
+/// A thread block numbers the live blocks of its tiles, given the sums of all thread blocks, and
+/// finds where the lists of tiles begin.
 __global__ void __launch_bounds__(list_tiles)
-    number_live(int rank, int passes, std::uint32_t tiles, const std::uint64_t* masks,
-                const std::uint32_t* counts, std::uint32_t* first, std::uint32_t* numbers) {
-  using Scan = cub::BlockScan<std::uint32_t, list_tiles>;
+    number_live(const __grid_constant__ CellsChains chains, LiveBlocks live,
+                const std::uint64_t* sums) {
+  using Scan = cub::BlockScan<std::uint64_t, list_tiles>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::uint32_t before[most_cell_passes][list_tiles];
   __shared__ std::uint32_t before_all[most_cell_passes + 1];
+  __shared__ std::uint64_t bits_before[most_cell_passes];
   __shared__ std::uint64_t own[list_tiles];
+  const int rank = chains.rank;
+  const int passes = chains.passes;
   const std::uint32_t first_tile = blockIdx.x * list_tiles;
   const std::uint32_t tile = first_tile + threadIdx.x;
+  const bool is_tile = tile < chains.tiles;
   const auto warp = static_cast<int>(threadIdx.x / 32);
-  masks += std::uint64_t{blockIdx.y} * tiles;
-  numbers += std::uint64_t{blockIdx.y} * tiles * tile_blocks;
-  counts += std::uint64_t{blockIdx.y} * static_cast<unsigned>(passes) * gridDim.x;
+  const std::uint64_t all = std::uint64_t{blockIdx.y} * chains.tiles;
+  const std::uint64_t frame_passes = std::uint64_t{blockIdx.y} * static_cast<unsigned>(passes);
+  std::uint64_t* const lists_at = live.lists_at + frame_passes * chains.tiles;
+  std::uint32_t* const numbers = live.numbers + all * tile_blocks;
+  sums += frame_passes * gridDim.x;
   if (warp <= passes) {
+    const std::uint64_t of_pass = static_cast<unsigned>(warp) * std::uint64_t{gridDim.x};
     const std::uint64_t in_pass = warp < passes ? blockIdx.x : 0;
-    const std::uint32_t sum =
-        sum_by_warp(counts, static_cast<unsigned>(warp) * std::uint64_t{gridDim.x} + in_pass);
-    if (threadIdx.x % 32 == 0) before_all[warp] = sum;
+    const std::uint64_t sum = sum_by_warp(sums, of_pass + in_pass, 0);
+    if (threadIdx.x % 32 == 0) before_all[warp] = static_cast<std::uint32_t>(sum);
   }
-  own[threadIdx.x] = tile < tiles ? masks[tile] : 0;
+  if (warp < passes) {
+    const std::uint64_t* const of_pass = sums + static_cast<unsigned>(warp) * gridDim.x;
+    const std::uint64_t bits = sum_by_warp(of_pass, blockIdx.x, 32);
+    if (threadIdx.x % 32 == 0) bits_before[warp] = bits;
+    if (blockIdx.x == 0) {
+      const std::uint64_t all_bits = sum_by_warp(of_pass, gridDim.x, 32);
+      if (threadIdx.x % 32 == 0)
+        live.list_bits[frame_passes + static_cast<unsigned>(warp)] = all_bits;
+    }
+  }
+  own[threadIdx.x] = is_tile ? live.masks[all + tile] & ~live.sparse[all + tile] : 0;
+  __syncthreads();
   for (int pass = 0; pass < passes; ++pass) {
-    std::uint32_t sum = 0;
-    Scan(storage).ExclusiveSum(count_in_pass(rank, pass, own[threadIdx.x]), sum);
-    before[pass][threadIdx.x] = sum;
+    std::uint64_t* const at = lists_at + static_cast<unsigned>(pass) * chains.tiles + tile;
+    std::uint64_t sum = 0;
+    Scan(storage).ExclusiveSum(is_tile ? *at : 0, sum);
+    before[pass][threadIdx.x] = static_cast<std::uint32_t>(sum);
+    if (is_tile) *at = bits_before[pass] + (sum >> 32);
     __syncthreads();
   }
   if (blockIdx.x == 0 && threadIdx.x <= static_cast<unsigned>(passes))
-    first[blockIdx.y * live_numbers_of_frame + threadIdx.x] = before_all[threadIdx.x];
+    live.first[blockIdx.y * live_numbers_of_frame + threadIdx.x] = before_all[threadIdx.x];
   const unsigned block = threadIdx.x % tile_blocks;  // in every turn
   const int pass = pass_of_block(rank, block);
   if (pass >= passes) return;
   const std::uint64_t lower = blocks_mask(rank, pass) & ((std::uint64_t{1} << block) - 1);
-  const unsigned in_field = min(list_tiles, tiles - first_tile);
+  const unsigned in_field = min(list_tiles, chains.tiles - first_tile);
 #pragma unroll 4
   for (unsigned i = threadIdx.x / tile_blocks; i < in_field; i += list_tiles / tile_blocks) {
     if ((own[i] >> block & 1) == 0) continue;
@@ -283,22 +336,41 @@ __global__ void __launch_bounds__(mark_threads) mark_coded(CellGrid grid, CodedP
 
 }  // namespace
 
-LiveBlocks take_live_blocks(DeviceContext& gpu, std::uint32_t tiles, unsigned frames) {
-  const std::uint64_t all = std::uint64_t{frames} * tiles;
-  return {gpu.take<std::uint64_t>(all), gpu.take<std::uint32_t>(all * tile_blocks),
-          gpu.take<std::uint32_t>(std::uint64_t{frames} * live_numbers_of_frame)};
+LiveBlocks take_live_blocks(DeviceContext& gpu, unsigned frames, CellsChains& chains) {
+  const std::uint64_t tiles = std::uint64_t{frames} * chains.tiles;
+  const std::uint64_t passes = std::uint64_t{frames} * static_cast<unsigned>(chains.passes);
+  const LiveBlocks live{gpu.take<std::uint64_t>(tiles),
+                        gpu.take<std::uint64_t>(tiles),
+                        gpu.take<std::uint32_t>(tiles * tile_blocks),
+                        gpu.take<std::uint32_t>(std::uint64_t{frames} * live_numbers_of_frame),
+                        gpu.take<std::uint64_t>(passes * chains.tiles),
+                        gpu.take<std::uint64_t>(passes)};
+  chains.live = live.numbers;
+  chains.first_live = live.first;
+  chains.sparse = live.sparse;
+  chains.lists_at = live.lists_at;
+  chains.list_bits = live.list_bits;
+  return live;
 }
 
-void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
-                      unsigned frames, const std::uint8_t* classes, const LiveBlocks& live) {
-  const dim3 blocks(blocks_for(tiles, list_tiles), frames);
-  auto* const counts =
-      gpu.take<std::uint32_t>(std::uint64_t{frames} * blocks.x * static_cast<unsigned>(passes));
-  count_live<<<blocks, list_tiles, 0, gpu.stream()>>>(rank, passes, tiles, classes, live.masks,
-                                                      counts);
+void select_live_blocks(CellsChains& chains, unsigned frame) {
+  const std::uint64_t tiles = std::uint64_t{frame} * chains.tiles;
+  const std::uint64_t passes = std::uint64_t{frame} * static_cast<unsigned>(chains.passes);
+  chains.live += tiles * tile_blocks;
+  chains.first_live += std::uint64_t{frame} * live_numbers_of_frame;
+  chains.sparse += tiles;
+  chains.lists_at += passes * chains.tiles;
+  chains.list_bits += passes;
+}
+
+void list_live_blocks(DeviceContext& gpu, unsigned frames, const CellsChains& chains,
+                      const LiveBlocks& live) {
+  const dim3 blocks(blocks_for(chains.tiles, list_tiles), frames);
+  auto* const sums = gpu.take<std::uint64_t>(std::uint64_t{frames} * blocks.x *
+                                             static_cast<unsigned>(chains.passes));
+  count_live<<<blocks, list_tiles, 0, gpu.stream()>>>(chains, live, sums);
   check_launch("count_live");
-  number_live<<<blocks, list_tiles, 0, gpu.stream()>>>(rank, passes, tiles, live.masks, counts,
-                                                       live.first, live.numbers);
+  number_live<<<blocks, list_tiles, 0, gpu.stream()>>>(chains, live, sums);
   check_launch("number_live");
 }
 

@@ -13,18 +13,25 @@ namespace cuszi::gpu {
 // The steps between the codes of equal frames (see values.cuh) and the sections of their archives.
 // Arrays have the frames one after the other.
 
-/// The blocks of frames that have codes.
+/// The blocks of frames that have codes: tokens, or a list if they are sparse.
 struct LiveBlocks {
-  std::uint64_t* masks;    ///< [frame][tile]: bit i is block i
-  std::uint32_t* numbers;  ///< [frame]: tile * 64 + block, pass by pass; room for all blocks
-  std::uint32_t* first;    ///< [frame]: where each pass begins in a frame's numbers, and the end
+  std::uint64_t* masks;      ///< [frame][tile]: those that have codes; bit i is block i
+  std::uint64_t* sparse;     ///< [frame][tile]
+  std::uint32_t* numbers;    ///< [frame]: tile * 64 + block of those that have tokens, pass by
+                             ///< pass; room for all blocks
+  std::uint32_t* first;      ///< [frame]: where each pass begins in a frame's numbers, and the end
+  std::uint64_t* lists_at;   ///< [frame][pass][tile]
+  std::uint64_t* list_bits;  ///< [frame][pass]
 };
 inline constexpr unsigned live_numbers_of_frame = most_cell_passes + 1;
 
-LiveBlocks take_live_blocks(DeviceContext& gpu, std::uint32_t tiles, unsigned frames);
-/// Starts to list the blocks that have codes, of the first passes of frames.
-void list_live_blocks(DeviceContext& gpu, int rank, int passes, std::uint32_t tiles,
-                      unsigned frames, const std::uint8_t* classes, const LiveBlocks& live);
+/// Memory for those of frames with these tiles and passes. The first frame's go to `chains`.
+LiveBlocks take_live_blocks(DeviceContext& gpu, unsigned frames, CellsChains& chains);
+/// Lets a frame's chains have its own, given those of the first frame.
+void select_live_blocks(CellsChains& chains, unsigned frame);
+/// Starts to list the blocks of frames that have codes, given the chains of the first frame.
+void list_live_blocks(DeviceContext& gpu, unsigned frames, const CellsChains& chains,
+                      const LiveBlocks& live);
 
 /// What tables are made of.
 struct SymbolCounts {
@@ -63,6 +70,7 @@ struct ChainEncodeTask {
   CellsChains chains;
   const PackedSymbolShare* class_shares;  ///< [context][class]
   const PackedSymbolShare* code_shares;   ///< [class][token]
+  std::uint32_t* lists;                   ///< words of lists, see lists_of_pass(); 0 before
   std::uint16_t* class_words;
   std::uint16_t* code_words;
   std::uint32_t room;     ///< words for a code, 1 or 2
@@ -73,6 +81,19 @@ struct ChainEncodeTask {
 };
 
 using ChainEncodeTasks = FrameTasks<ChainEncodeTask>;
+
+/// Words for the lists of a frame's sparse blocks: one for each block, and one more a pass.
+CUSZI_HD inline std::uint64_t lists_of_frame(std::uint64_t tiles) {
+  return tiles * tile_blocks + most_cell_passes;
+}
+/// Where those of a pass begin.
+CUSZI_HD inline std::uint64_t lists_of_pass(int rank, int pass, std::uint64_t tiles) {
+  return tiles * first_block_of_pass(rank, pass) + static_cast<unsigned>(pass);
+}
+static_assert(list_bits(most_sparse_sum) <= 32);
+
+/// Starts to make the lists of sparse blocks.
+void encode_lists(DeviceContext& gpu, const ChainEncodeTasks& frames);
 
 /// Starts to count the classes of all blocks and the tokens of those that have codes, by frame.
 /// `counts` are 0 before.
@@ -86,7 +107,7 @@ void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames);
 struct PassBytes {
   const std::byte* index;
   const std::byte* classes;
-  ByteCount class_bytes;
+  ByteCount class_bytes;  ///< of lists, too
   const std::byte* codes;
   ByteCount code_bytes;
 };
@@ -99,12 +120,23 @@ struct ChainDecodeTask {
   const CellsTables* tables;
   std::uint32_t* done;        ///< which segments are decoded: 0 before
   std::uint32_t* next_block;  ///< of those that decode classes: 0 before
+  std::uint16_t* carried;     ///< [pass][segment][lane]: words that the lanes of classes carry
+
+  /// Whether a pass has the segments of codes that its classes ask for.
+  __device__ bool has_codes_of_classes(int pass) const {
+    const PassSegments& segments = chains.segments[pass];
+    const std::uint64_t* const of_codes = offsets + segments.first + segments.of_classes;
+    return chains.code_segments(pass) == segments.of_codes &&
+           of_codes[segments.of_codes] - of_codes[0] == bytes[pass].code_bytes;
+  }
 };
 
 using ChainDecodeTasks = FrameTasks<ChainDecodeTask>;
 
 /// Starts to decode the classes of all passes, which are 0 before.
 void decode_classes(DeviceContext& gpu, const ChainDecodeTasks& frames);
+/// Starts to restore sparse blocks, once `live` is known.
+void decode_lists(DeviceContext& gpu, const ChainDecodeTasks& frames);
 /// Starts to decode the codes of all passes, once `live` is known.
 void decode_codes(DeviceContext& gpu, const ChainDecodeTasks& frames);
 

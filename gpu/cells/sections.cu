@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(place_threads)
   }
   if (pass >= chains.passes) return;
   const PassSegments& segments = chains.segments[pass];
-  sizes->live[pass] = chains.live_of(pass);
+  sizes->has_codes[pass] = chains.live_of(pass) != 0 || chains.list_bits[pass] != 0;
+  sizes->list_bytes[pass] = list_bytes(chains.words_of_lists(pass), chains.class_lanes(pass));
   sizes->code_segments[pass] = chains.code_segments(pass);
   sizes->classes_at[pass] = offsets[segments.first];
   sizes->codes_at[pass] = offsets[segments.first + segments.of_classes];
@@ -77,6 +78,18 @@ __device__ void store_anchors(const PackedAnchors& anchors, std::uint32_t group,
   if (lane < width)
     words[anchors.offsets[first + group] - anchors.offsets[first] + lane] =
         anchors.words[(first + group) * 32 + lane];
+}
+
+/// The words of a pass's lists that no lane carries, by the thread blocks of its classes.
+__device__ void store_lists(const CellsChains& chains, int pass, const std::uint16_t* words,
+                            const SectionPlaces& places, std::uint32_t block) {
+  const auto count =
+      static_cast<std::uint64_t>(places.codes[pass] - places.lists[pass]) / sizeof(std::uint32_t);
+  words += chains.class_lanes(pass);
+  auto* const out = reinterpret_cast<std::uint32_t*>(places.lists[pass]);
+  const std::uint32_t step = chains.segments[pass].of_classes * store_threads;
+  for (std::uint64_t i = block * store_threads + threadIdx.x; i < count; i += step)
+    out[i] = words[2 * i] | std::uint32_t{words[2 * i + 1]} << 16;
 }
 
 /// Thread blocks along grid.x: one a segment, then one for a few groups of anchors, then one for
@@ -109,7 +122,17 @@ __global__ void __launch_bounds__(store_threads)
   if (places.index[pass] == nullptr) return;
   offsets += std::uint64_t{blockIdx.y} * (entries + 1);
   if (threadIdx.x == 0) reinterpret_cast<std::uint32_t*>(places.index[pass])[in_pass] = size;
-  std::byte* const to = places.chains[pass] + (offsets[block] - offsets[segments[pass].first]);
+  const bool is_of_classes = in_pass < segments[pass].of_classes;
+  if (is_of_classes) {
+    const std::uint32_t* const lists =
+        first.lists + (blockIdx.y * lists_of_frame(first.chains.tiles) +
+                       lists_of_pass(first.chains.rank, pass, first.chains.tiles));
+    store_lists(first.chains, pass, reinterpret_cast<const std::uint16_t*>(lists), places, in_pass);
+  }
+  const std::uint32_t begin =
+      segments[pass].first + (is_of_classes ? 0 : segments[pass].of_classes);
+  std::byte* const to = (is_of_classes ? places.classes[pass] : places.codes[pass]) +
+                        (offsets[block] - offsets[begin]);
   store_segment(first.words[entry], first.states + entry * 32,
                 reinterpret_cast<std::uint32_t*>(to));
 }

@@ -9,11 +9,12 @@ namespace cuszi::gpu {
 
 /// What the host has to know of a coded frame before its sections can be written.
 struct CodedSizes {
-  std::uint32_t live[most_cell_passes];  ///< blocks with codes
+  bool has_codes[most_cell_passes];
   std::uint32_t code_segments[most_cell_passes];
   std::uint64_t classes_at[most_cell_passes];  ///< where the chains of classes of a pass begin
   std::uint64_t codes_at[most_cell_passes];
   std::uint64_t end;
+  ByteCount list_bytes[most_cell_passes];  ///< behind the chains of classes
   std::uint64_t patches[most_cell_passes];
   std::uint64_t anchor_words;
   std::uint32_t has_overflown;
@@ -32,8 +33,10 @@ struct SectionPlaces {
   const std::byte* staged_head;  ///< in page-locked memory
   ByteCount head_bytes;
   std::byte* anchors;
-  std::byte* index[most_cell_passes];   ///< null for a pass without codes
-  std::byte* chains[most_cell_passes];  ///< of classes, then of codes
+  std::byte* index[most_cell_passes];  ///< null for a pass without codes
+  std::byte* classes[most_cell_passes];
+  std::byte* lists[most_cell_passes];
+  std::byte* codes[most_cell_passes];
 };
 
 /// Starts to write the sections of frames, given the arrays of the first one's segments.

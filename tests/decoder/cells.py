@@ -14,6 +14,7 @@ from .parts import local_half_steps, patched
 _SHAPES = {1: (4096, 64, (4,)), 2: (64, 8, (4, 2, 6)), 3: (16, 4, (4, 2, 1, 6, 5, 3, 7))}
 _TOKENS, _SMALL, _CLASSES, _ONE, _WEIGHT, _CARRIED = 53, 31, 24, 1024, 1024, 16
 _COARSE_CONTEXT = _CLASSES - 1  # of block 0
+_MOST_SPARSE = 3  # the last class that is the sum of the magnitudes of a block
 
 
 def read(table, frame):
@@ -197,6 +198,13 @@ class Segment:
         self.states[lane] = 1 << 16
         return [bits >> i & 1 for i in range(count)]
 
+    def word(self, lane):
+        """What the lane carries of lists."""
+        word = self.states[lane] - (1 << 16)
+        assert 0 <= word < 1 << 16
+        self.states[lane] = 1 << 16
+        return word
+
     def raw(self, lane, bits):
         raw = self.states[lane] & (1 << bits) - 1
         self.states[lane] >>= bits
@@ -228,7 +236,9 @@ def _parents(rank, block):
 
 
 def _read_classes(rank, number, head, index, data, classes):
+    """Returns the words that the lanes carry."""
     first, blocks = _blocks_of_pass(rank, number)
+    carried = []
     run = 256
     while run > 1 and run * blocks > 256:
         run //= 2
@@ -246,7 +256,30 @@ def _read_classes(rank, number, head, index, data, classes):
                     before, parent = _parents(rank, block)
                     context = (int(classes[tile, before]) + int(classes[tile, parent]) + 1) // 2
                 classes[tile, block] = segment.symbol(lane, head.classes[context])
+        carried += [segment.word(lane) for lane in range(len(runs))]
         segment.end()
+    return carried
+
+
+def _read_lists(sparse, carried, data, classes, codes):
+    """Codes of sparse blocks, whose units are told by their positions."""
+    bits = [1 + 6 * int(classes[block]) for block in sparse]
+    count = -(-sum(bits) // 16)
+    words = carried[:count]
+    if count > len(carried):
+        words += [data.u16() for _ in range(count - len(carried))]
+        if len(words) % 2 != len(carried) % 2:
+            assert data.u16() == 0
+    assert not any(carried[count:])
+    string = sum(word << 16 * i for i, word in enumerate(words))
+    for (tile, block), size in zip(sparse, bits):
+        sign, before = -1 if string & 1 else 1, 0
+        for i in range(classes[tile, block]):
+            position = string >> 1 + 6 * i & 63
+            sign = -sign if position < before else sign
+            codes[tile, 64 * block + position] += sign
+            before = position
+        string >>= size
 
 
 def _read_codes(live, blocks_of_lane, head, index, data, classes, codes, coded):
@@ -281,11 +314,15 @@ def _read_pass(rank, number, head, sections, classes, codes, coded):
     if "index" not in sections:
         return
     index, data = Reader(sections["index"]), Reader(sections["contexts"])
-    _read_classes(rank, number, head, index, data, classes)
-    data.end()
+    carried = _read_classes(rank, number, head, index, data, classes)
     first, blocks = _blocks_of_pass(rank, number)
     live = [(tile, block) for tile in range(len(classes)) for block in range(first, first + blocks)
             if classes[tile, block]]
+    sparse = [(tile, block) for tile, block in live
+              if classes[tile, block] <= _MOST_SPARSE and coded[tile, 64 * block:64 * block + 64].all()]
+    _read_lists(sparse, carried, data, classes, codes)
+    data.end()
+    live = [block for block in live if block not in set(sparse)]
     data = Reader(sections.get("codes", b""))
     finer_passes = {1: 7, 2: 4, 3: 3}[rank] - 1 - number
     blocks_of_lane = head.blocks_of_lane >> (min(2, finer_passes) if len(classes) >= 4096 else 0)

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -5,6 +6,7 @@
 #include "core/cells/head.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/quantiser.hpp"
+#include "core/cells/sparse_block.hpp"
 #include "core/field/sparse_list.hpp"
 #include "tests/slow_decoder/slow_frame.hpp"
 #include "tests/slow_decoder/slow_segment.hpp"
@@ -82,25 +84,73 @@ void read_codes(std::span<const std::uint64_t> live, std::uint32_t blocks_of_lan
     give_signs(live, lane, carried[lane], in.take_signs(lane, carried[lane]), blocks);
 }
 
+/// Reads the lists of sparse blocks, bit by bit: first of the words that lanes carry, then of the
+/// others.
+void read_lists(std::span<const std::uint64_t> sparse, std::span<const std::uint16_t> carried,
+                ByteReader& section, SlowBlocks& blocks) {
+  std::size_t at = 0;  // words
+  std::uint32_t word = 0;
+  std::uint32_t left = 0;  // bits of the word
+  const auto take = [&](std::uint32_t bits) {
+    std::uint32_t value = 0;
+    for (std::uint32_t i = 0; i < bits; ++i) {
+      if (left == 0) {
+        word = at < carried.size() ? carried[at] : section.get<std::uint16_t>();
+        ++at;
+        left = list_word_bits;
+      }
+      value |= (word & 1) << i;
+      word >>= 1;
+      --left;
+    }
+    return value;
+  };
+  for (const std::uint64_t block : sparse) {
+    int sign = take(1) != 0 ? -1 : 1;
+    std::uint32_t before = 0;
+    for (int i = 0; i < blocks.classes[block]; ++i) {
+      const std::uint32_t position = take(unit_bits);
+      if (position < before) sign = -sign;
+      blocks.codes[block * cell_block_codes + position] += sign;
+      before = position;
+    }
+  }
+  for (; at < carried.size(); ++at)
+    if (carried[at] != 0) throw ArchiveError("a lane carries bits of no list");
+  if (section.position() % 4 != 0 && section.get<std::uint16_t>() != 0)
+    throw ArchiveError("lists are not padded by zeros");
+  section.expect_end();
+}
+
 void read_pass(int rank, int pass, std::uint64_t tiles, const CellsHead& head,
                const Sections& sections, SlowBlocks& blocks) {
   if (!sections.has(SectionId::index)) return;
   ByteReader index(sections.at(SectionId::index), "the index");
   ByteReader classes(sections.at(SectionId::contexts), "the classes");
   const std::uint64_t run_tiles = std::uint64_t{most_lanes} * run_of_classes(rank, pass);
+  std::vector<std::uint16_t> carried;
   for (std::uint64_t first = 0; first < tiles; first += run_tiles) {
     SlowSegment in(classes.take(index.get<std::uint32_t>()),
                    class_lanes(rank, pass, tiles, first / run_tiles));
     read_classes(rank, pass, tiles, head, in, first, blocks);
+    for (std::size_t lane = 0; lane < class_lanes(rank, pass, tiles, first / run_tiles); ++lane)
+      carried.push_back(in.take_word(lane));
     in.check_end();
   }
-  classes.expect_end();
   std::vector<std::uint64_t> live;
+  std::vector<std::uint64_t> sparse;
   for (std::uint64_t tile = 0; tile < tiles; ++tile)
     for (std::uint32_t i = 0; i < blocks_of_pass(rank, pass); ++i) {
       const std::uint64_t block = tile * tile_blocks + first_block_of_pass(rank, pass) + i;
-      if (blocks.classes[block] != 0) live.push_back(block);
+      if (blocks.classes[block] == 0) continue;
+      const auto first =
+          blocks.is_coded.begin() + static_cast<std::ptrdiff_t>(block * cell_block_codes);
+      const bool is_whole =
+          std::find(first, first + cell_block_codes, false) == first + cell_block_codes;
+      const bool is_sparse = is_whole && blocks.classes[block] <= most_sparse_sum;
+      (is_sparse ? sparse : live).push_back(block);
     }
+  read_lists(sparse, carried, classes, blocks);
   ByteReader codes(sections.find(SectionId::codes), "the codes");
   const std::uint32_t blocks_of_lane = blocks_of_lane_in(rank, pass, tiles, head.blocks_of_lane);
   const std::size_t size = std::size_t{most_lanes} * blocks_of_lane;

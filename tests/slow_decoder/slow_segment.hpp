@@ -37,6 +37,13 @@ class SlowSegment {
     states_[lane] = lane_start;
     return signs;
   }
+  /// The word of lists that a lane carries, once all else has been taken.
+  std::uint16_t take_word(std::size_t lane) {
+    const std::uint32_t word = states_[lane] - lane_start;
+    if (word >> 16 != 0) throw ArchiveError("a lane carries more than a word");
+    states_[lane] = lane_start;
+    return static_cast<std::uint16_t>(word);
+  }
   std::uint32_t take_raw(std::size_t lane, std::uint32_t bits) {
     const std::uint32_t raw = states_[lane] % (1U << bits);
     states_[lane] >>= bits;

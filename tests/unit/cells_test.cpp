@@ -1,8 +1,10 @@
 #include "cpu_ref/cells/cells.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -11,6 +13,7 @@
 #include "core/cells/params.hpp"
 #include "core/cells/prediction.hpp"
 #include "core/cells/slices.hpp"
+#include "core/cells/sparse_block.hpp"
 #include "cpu_ref/cells/chains.hpp"
 #include "test_data/random.hpp"
 #include "tests/support/catch.hpp"
@@ -188,6 +191,47 @@ TEST_CASE("tokens tell all codes of cells") {
       REQUIRE(raw_bits_of_code_token(token.token) == token.raw_bits);
       REQUIRE(code_of_token(token.token, token.raw) == code);
     }
+  }
+}
+
+TEST_CASE("lists tell all sparse blocks") {
+  constexpr int signed_positions = 2 * cell_block_codes;
+  for (std::uint32_t kind = 1; kind <= most_sparse_sum; ++kind) {
+    std::set<std::uint32_t> seen;
+    // Units from the largest to the smallest: every sum of so many.
+    int units[most_sparse_sum] = {};
+    const auto check_block = [&] {
+      std::array<int, cell_block_codes> codes{};
+      std::uint32_t sum = 0;
+      for (std::uint32_t i = 0; i < kind; ++i)
+        codes.at(static_cast<std::size_t>(units[i] / 2)) += units[i] % 2 == 0 ? 1 : -1;
+      UnitLister lister;
+      for (std::uint32_t i = 0; i < cell_block_codes; ++i) {
+        sum += static_cast<std::uint32_t>(std::abs(codes.at(i)));
+        if (codes.at(i) != 0) lister.add(i, codes.at(i));
+      }
+      if (sum != kind) return;  // two units cancel
+      REQUIRE(lister.list() >> list_bits(kind) == 0);
+      REQUIRE(seen.insert(lister.list()).second);
+      std::array<int, cell_block_codes> restored{};
+      for_each_unit(lister.list(), kind,
+                    [&](std::uint32_t position, int unit) { restored.at(position) += unit; });
+      REQUIRE(restored == codes);
+    };
+    for (units[0] = 0; units[0] < signed_positions; ++units[0])
+      for (units[1] = 0; units[1] <= (kind > 1 ? units[0] : 0); ++units[1])
+        for (units[2] = 0; units[2] <= (kind > 2 ? units[1] : 0); ++units[2]) check_block();
+    if (kind == 1) CHECK(seen.size() == 1U << 7);
+    if (kind == 2) CHECK(seen.size() == 1U << 13);
+    if (kind == 3) CHECK(seen.size() == 349568);
+  }
+}
+
+TEST_CASE("blocks are sparse if their class tells the sum of all their codes") {
+  CHECK_FALSE(is_sparse_block(0, ~std::uint64_t{0}));
+  for (std::uint32_t kind = 1; kind < class_count; ++kind) {
+    CHECK(is_sparse_block(kind, ~std::uint64_t{0}) == (kind <= most_sparse_sum));
+    CHECK_FALSE(is_sparse_block(kind, ~std::uint64_t{1}));
   }
 }
 
