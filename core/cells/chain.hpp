@@ -11,11 +11,11 @@ namespace cuszi {
 
 // Chains: interleaved rANS of up to 32 lanes a segment, as in core/coders/ans_slots, with smaller
 // frequencies, so that tables of all classes fit the fast memory of a processor. A segment is the
-// first states of its lanes, then 16-bit words in the order in which a decoder takes them, padded
-// by zeros to 4 bytes. In a step every lane that has symbols left takes one, then lanes of states
-// below 2^16 take a word each; then lanes whose token has raw bits take those, and again words.
-// Every lane ends in state 2^16 and what it carries: those of classes 16 bits of lists
-// (sparse_block.hpp), those of codes signs.
+// first states of its lanes (core/coders/lane_states.hpp), then 16-bit words in the order in which
+// a decoder takes them, padded by zeros to 4 bytes. In a step every lane that has symbols left
+// takes one, then lanes of states below 2^16 take a word each; then lanes whose token has raw bits
+// take those, and again words. Every lane ends in state 2^16 and what it carries: those of classes
+// 16 bits of lists (sparse_block.hpp), those of codes signs.
 
 /// How the tiles of a frame are divided among the lanes that code the classes of a pass: each has a
 /// run of successive tiles, and codes their blocks one after the other. The time of a chain is that
@@ -58,10 +58,10 @@ CUSZI_HD constexpr std::uint64_t code_segments(std::uint64_t live_blocks,
 /// This many segments keep a large GPU busy.
 inline constexpr std::uint64_t enough_segments = 1024;
 /// Longer lanes where blocks are cheap, given how many codes are coded and what they cost in bits:
-/// a lane's state wastes some 24 less the signs that it carries. Longer ones, too, where there are
+/// a lane's state wastes some 21 less the signs that it carries. Longer ones, too, where there are
 /// enough segments even so: each takes time to begin.
 CUSZI_HD constexpr std::uint32_t choose_blocks_of_lane(std::uint64_t codes, std::uint64_t bits) {
-  constexpr std::uint64_t wanted_bits = 512;
+  constexpr std::uint64_t wanted_bits = 384;
   const std::uint64_t live_blocks = codes / cell_block_codes;
   std::uint32_t blocks = fewest_blocks_of_lane;
   while (blocks < most_blocks_of_lane &&

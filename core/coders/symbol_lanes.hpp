@@ -11,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/units.hpp"
 #include "core/coders/ans_slots.hpp"
+#include "core/coders/lane_states.hpp"
 #include "core/coders/symbol_tables.hpp"
 
 namespace cuszi {
@@ -125,9 +126,17 @@ class WordsBackwards {
   }
 
   std::vector<std::byte> segment(std::span<const std::uint32_t> states) const {
+    std::uint32_t long_ones = 0;
+    std::vector<std::byte> bytes(sizeof long_ones);
+    for (std::size_t lane = 0; lane < states.size(); ++lane) {
+      const std::uint32_t is_long = is_long_state(states[lane]) ? 1 : 0;
+      long_ones |= is_long << lane;
+      const Bytes state = std::as_bytes(states.subspan(lane, 1)).first(short_state_bytes + is_long);
+      bytes.insert(bytes.end(), state.begin(), state.end());
+    }
+    std::memcpy(bytes.data(), &long_ones, sizeof long_ones);
+    bytes.resize(ceil_div(bytes.size(), 4) * 4);
     const Bytes words = std::as_bytes(std::span(words_).subspan(at_));
-    const Bytes first = std::as_bytes(states);
-    std::vector<std::byte> bytes(first.begin(), first.end());
     bytes.insert(bytes.end(), words.begin(), words.end());
     bytes.resize(ceil_div(bytes.size(), 4) * 4);
     return bytes;
@@ -138,14 +147,25 @@ class WordsBackwards {
   std::size_t at_;
 };
 
-/// The states of a segment's lanes and the words behind them, padded by those of a step.
+/// The states of a segment's lanes and the words behind its head, padded by those of a step.
 class SegmentWords {
  public:
   SegmentWords(Bytes segment, std::uint32_t lanes) {
-    if (segment.size() % 4 != 0 || segment.size() < 4 * lanes) throw ArchiveError(chain_damage);
+    if (segment.size() % 4 != 0 || segment.empty()) throw ArchiveError(chain_damage);
+    std::uint32_t long_ones;
+    std::memcpy(&long_ones, segment.data(), sizeof long_ones);
+    const std::size_t head =
+        4 * head_words(lanes, static_cast<std::uint32_t>(std::popcount(long_ones)));
+    if (segment.size() < head) throw ArchiveError(chain_damage);
     std::fill(std::begin(states), std::end(states), lane_start);
-    std::memcpy(states, segment.data(), 4 * lanes);
-    const Bytes rest = segment.subspan(4 * lanes);
+    const std::byte* at = segment.data() + sizeof long_ones;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::uint32_t bytes = short_state_bytes + (long_ones >> lane & 1);
+      states[lane] = 0;
+      std::memcpy(states + lane, at, bytes);
+      at += bytes;
+    }
+    const Bytes rest = segment.subspan(head);
     count_ = rest.size() / 2;
     words_.resize(count_ + 2 * most_lanes + 1);
     std::memcpy(words_.data(), rest.data(), rest.size());

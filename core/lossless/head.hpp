@@ -37,7 +37,7 @@ inline constexpr std::uint64_t blocks_of_class_lane = 512;
 inline constexpr std::uint32_t fewest_blocks_of_token_lane = 16;
 inline constexpr int token_lane_bits = 3;  ///< of log2(blocks_of_lane / 16) in a head
 
-/// Longer lanes where blocks are cheap, since each lane wastes some 24 bits. `bits`: of all blocks,
+/// Longer lanes where blocks are cheap, since each lane wastes some 21 bits. `bits`: of all blocks,
 /// those that are raw, too.
 std::uint32_t choose_blocks_of_token_lane(std::uint64_t live_blocks, std::uint64_t bits);
 

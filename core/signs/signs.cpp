@@ -96,13 +96,17 @@ std::vector<std::byte> encode_segment(const LaneSymbols& lanes, const PackedSymb
       const auto& symbols = lanes[lane];
       if (step < symbols.size()) words.put(shares[symbols[step]], states[lane]);
     }
-  std::vector<std::uint32_t> first(1);
+  std::uint32_t present = 0;
+  std::vector<std::uint32_t> of_present;
   for (std::size_t lane = 0; lane < most_lanes; ++lane) {
     if (lanes[lane].empty()) continue;
-    first[0] |= 1U << lane;
-    first.push_back(states[lane]);
+    present |= 1U << lane;
+    of_present.push_back(states[lane]);
   }
-  return words.segment(first);
+  std::vector<std::byte> segment = words.segment(of_present);
+  const Bytes first = std::as_bytes(std::span(&present, 1));
+  segment.insert(segment.begin(), first.begin(), first.end());
+  return segment;
 }
 
 /// Which lanes of a segment have a state, as bits.

@@ -139,14 +139,15 @@ class CellsEncoder {
     first_.class_shares = tables.classes;
     first_.code_shares = tables.codes;
     first_.class_words = gpu_.take<std::uint16_t>(count_ * class_segments_ * class_segment_words);
-    first_.states = gpu_.take<std::uint32_t>(entries * 32);
+    first_.heads = gpu_.take<std::uint32_t>(entries * most_head_words);
     first_.words = gpu_.take<LaneWords>(entries);
     offsets_ = gpu_.take<std::uint64_t>(entries + count_);
     make_tasks(1);
     list_live_blocks(gpu_, count_, chains, live);
+    count_symbols_of_cells(gpu_, tasks_, counts_);
     gpu_.streams().fork([&] { encode_lists(gpu_, tasks_); });
-    count_symbols_of_cells(gpu_, tasks_, counts_);  // joins
     choose_tables(gpu_, counts_, count_, default_tables_, tables_done_, heads_, tables);
+    gpu_.streams().join();
   }
 
   /// Each code takes at most so many words.
@@ -170,7 +171,7 @@ class CellsEncoder {
       task.lists += i * lists_of_frame(tiles());
       task.class_words += i * class_segments_ * class_segment_words;
       task.code_words += i * codes_of_frame * room + before * spare_segment_words;
-      task.states += before * 32;
+      task.heads += before * most_head_words;
       task.words += before;
       task.sizes += before;
     }

@@ -20,11 +20,10 @@ struct SegmentBytes {
   /// Segment `number` of the `count` ones that a section begins with, which have the entries of
   /// the index from `first` on.
   __device__ SegmentBytes(const ChainDecodeTask& task, std::uint32_t number, std::uint32_t first,
-                          std::uint32_t count, const std::byte* section, ByteCount size,
-                          std::uint32_t lanes) {
+                          std::uint32_t count, const std::byte* section, ByteCount size) {
     const std::uint64_t* const offsets = task.offsets + first;
     const std::uint32_t own = task.sizes[first + number];
-    is_good = own % 4 == 0 && own >= 4 * lanes && offsets[count] - offsets[0] <= size;
+    is_good = own % 4 == 0 && offsets[count] - offsets[0] <= size;
     begin = section + (offsets[number] - offsets[0]);
     words = own / 4;
   }
@@ -160,16 +159,17 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
   const CellsChains& chains = task.chains;
   const PassSegments& segments = chains.segments[runs.pass];
   const SegmentBytes bytes(task, runs.segment, segments.first, segments.of_classes,
-                           task.bytes[runs.pass].classes, task.bytes[runs.pass].class_bytes,
-                           runs.lanes);
+                           task.bytes[runs.pass].classes, task.bytes[runs.pass].class_bytes);
   const unsigned lane = threadIdx.x % 32;
-  if (!bytes.is_good) {
+  const LaneStates states(bytes.begin, bytes.is_good ? bytes.words : 0, lane < runs.lanes, lane,
+                          runs.lanes);
+  if (!states.is_good) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
-  RingOfWords ring(words, runs.lanes, shared.own_ring());
-  std::uint32_t state = lane < runs.lanes ? words[lane] : lane_start;
+  RingOfWords ring(words, states.words, shared.own_ring());
+  std::uint32_t state = states.own;
   wait_for_parents(task, runs);
   if (runs.pass == 0 || runs.rank == 1) {
     take_classes<1>(chains, runs, shared, state, ring);
@@ -179,7 +179,7 @@ __device__ void decode_class_segment(const ChainDecodeTask& task, const ClassRun
     take_classes<7>(chains, runs, shared, state, ring);
   }
   carried[lane] = static_cast<std::uint16_t>(state - lane_start);
-  if (!ring.ends_well(state, runs.lanes, list_word_bits) && lane == 0)
+  if (!ring.ends_well(state, states.words, list_word_bits) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
 }
 
@@ -387,15 +387,17 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
   const CodeBlocks blocks(chains, pass, number);
   const PassSegments& segments = chains.segments[pass];
   const SegmentBytes bytes(task, number, segments.first + segments.of_classes, segments.of_codes,
-                           task.bytes[pass].codes, task.bytes[pass].code_bytes, blocks.lanes);
-  if (!bytes.is_good) {
+                           task.bytes[pass].codes, task.bytes[pass].code_bytes);
+  const LaneStates states(bytes.begin, bytes.is_good ? bytes.words : 0, lane < blocks.lanes, lane,
+                          blocks.lanes);
+  if (!states.is_good) {
     if (lane == 0) atomicOr(chains.flaws, bad_ans_segment);
     return true;
   }
   const UnalignedWords words(bytes.begin, bytes.words);
   __syncwarp();  // the segment before has been read
-  RingOfWords ring(words, blocks.lanes, shared.own_ring());
-  std::uint32_t state = lane < blocks.lanes ? words[lane] : lane_start;
+  RingOfWords ring(words, states.words, shared.own_ring());
+  std::uint32_t state = states.own;
   CarriedCount carried;
   // What a round needs is loaded in the one before, its block's number two before.
   LaneBlock next(chains, blocks.number(0));
@@ -426,7 +428,7 @@ __device__ bool decode_segment(const ChainDecodeTask& task, SharedChains& shared
     }
   }
   give_signs(chains, blocks, {state - lane_start, carried.so_far});
-  if (!ring.ends_well(state, blocks.lanes, carried.so_far) && lane == 0)
+  if (!ring.ends_well(state, states.words, carried.so_far) && lane == 0)
     atomicOr(chains.flaws, bad_ans_segment);
   return true;
 }

@@ -155,12 +155,14 @@ class SignsToCarry {
 };
 
 __device__ void finish_segment(const ChainEncodeTask& task, std::uint32_t entry,
-                               std::uint32_t state, const LaneWords& words) {
+                               std::uint32_t lanes, std::uint32_t state,
+                               const WordsOfLanes& words) {
   const unsigned lane = threadIdx.x % 32;
-  task.states[entry * 32 + lane] = state;
+  const std::uint32_t head =
+      store_states(lane < lanes, state, task.heads + std::uint64_t{entry} * most_head_words);
   if (lane != 0) return;
-  task.words[entry] = words;
-  task.sizes[entry] = words.bytes();
+  task.words[entry] = words.segment(head);
+  task.sizes[entry] = task.words[entry].bytes();
 }
 
 /// What the warps of a block share: the shares of tokens and of classes. A place more in each row,
@@ -230,7 +232,7 @@ __device__ bool encode_code_segment(const ChainEncodeTask& task, const SharedSha
     block = before;
     before = after;
   }
-  finish_segment(task, entry, state, words.segment(blocks.lanes));
+  finish_segment(task, entry, blocks.lanes, state, words);
   return true;
 }
 
@@ -284,7 +286,7 @@ __device__ void encode_class_segment(const ChainEncodeTask& task, const SharedSh
   } else {
     put_classes<7>(chains, runs, shared, state, words);
   }
-  finish_segment(task, chains.segments[pass].first + number, state, words.segment(runs.lanes));
+  finish_segment(task, chains.segments[pass].first + number, runs.lanes, state, words);
 }
 
 /// A warp a segment at a time, those of classes first, which take longest.

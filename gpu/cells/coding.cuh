@@ -73,10 +73,10 @@ struct ChainEncodeTask {
   std::uint32_t* lists;                   ///< words of lists, see lists_of_pass(); 0 before
   std::uint16_t* class_words;
   std::uint16_t* code_words;
-  std::uint32_t room;     ///< words for a code, 1 or 2
-  std::uint32_t* states;  ///< [segment][lane]
-  LaneWords* words;       ///< [segment]
-  std::uint32_t* sizes;   ///< bytes of segments; 0 before
+  std::uint32_t room;    ///< words for a code, 1 or 2
+  std::uint32_t* heads;  ///< [segment][word]
+  LaneWords* words;      ///< [segment]
+  std::uint32_t* sizes;  ///< bytes of segments; 0 before
   std::uint32_t* has_overflown;
 };
 

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(store_threads)
       segments[pass].first + (is_of_classes ? 0 : segments[pass].of_classes);
   std::byte* const to = (is_of_classes ? places.classes[pass] : places.codes[pass]) +
                         (offsets[block] - offsets[begin]);
-  store_segment(first.words[entry], first.states + entry * 32,
+  store_segment(first.words[entry], first.heads + entry * most_head_words,
                 reinterpret_cast<std::uint32_t*>(to));
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/coders/ans_slots.hpp"
+#include "core/coders/lane_states.hpp"
 #include "core/coders/symbol_tables.hpp"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/context.hpp"
@@ -16,17 +17,60 @@ namespace cuszi::gpu {
 struct LaneWords {
   const std::uint16_t* words;
   std::uint32_t count;
-  std::uint32_t lanes;
+  std::uint32_t head = 0;  ///< words of 32 bits in front
 
-  /// Bytes of the segment: states, then words.
-  CUSZI_HD std::uint32_t bytes() const { return 4 * lanes + 4 * ((count + 1) / 2); }
+  CUSZI_HD std::uint32_t bytes() const { return 4 * head + 4 * ((count + 1) / 2); }
 };
 
-/// Stores states, then words, by 32 bits and all threads of a block.
-__device__ inline void store_segment(LaneWords segment, const std::uint32_t* states,
+/// Stores the head of a segment, given the states of the lanes that are on. By a warp. Returns its
+/// words.
+__device__ inline std::uint32_t store_states(bool on, std::uint32_t state, std::uint32_t* head) {
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned below = (1U << lane) - 1;
+  const unsigned all = __ballot_sync(~0U, on);
+  const unsigned long_ones = __ballot_sync(~0U, on && is_long_state(state));
+  const auto before = [](unsigned lanes, unsigned mask) {
+    return static_cast<std::uint32_t>(__popc(lanes & mask));
+  };
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(head + 1);
+  const std::uint32_t first = state_bytes(before(all, below), before(long_ones, below));
+  for (std::uint32_t i = 0; on && i < short_state_bytes + (is_long_state(state) ? 1 : 0); ++i)
+    bytes[first + i] = static_cast<std::uint8_t>(state >> 8 * i);
+  const std::uint32_t end = state_bytes(before(all, ~0U), before(long_ones, ~0U));
+  const std::uint32_t words = head_words(before(all, ~0U), before(long_ones, ~0U));
+  if (end + lane < 4 * (words - 1)) bytes[end + lane] = 0;
+  // Bit i is the i-th lane that is on.
+  unsigned of_lanes = on && is_long_state(state) ? 1U << before(all, below) : 0;
+  of_lanes = __reduce_or_sync(~0U, of_lanes);
+  if (lane == 0) *head = of_lanes;
+  return words;
+}
+
+/// The head of a segment of words of 32 bits, at any address. By a warp.
+struct LaneStates {
+  std::uint32_t own;    ///< of this lane, which is the `number`-th one of those that are on
+  std::uint32_t words;  ///< of the head
+  bool is_good;         ///< whether the segment has as many
+
+  __device__ LaneStates(const std::byte* segment, std::uint32_t segment_words, bool on,
+                        std::uint32_t number, std::uint32_t lanes)
+      : own(lane_start), words(0), is_good(segment_words != 0) {
+    if (!is_good) return;
+    const auto long_ones = static_cast<std::uint32_t>(get_bytes(segment, 4));
+    words = head_words(lanes, static_cast<std::uint32_t>(__popc(long_ones)));
+    is_good = words <= segment_words;
+    if (!is_good || !on) return;
+    const auto before = static_cast<std::uint32_t>(__popc(long_ones & ((1U << number) - 1)));
+    own = static_cast<std::uint32_t>(get_bytes(segment + 4 + state_bytes(number, before),
+                                               short_state_bytes + (long_ones >> number & 1)));
+  }
+};
+
+/// Stores the head, then words, by 32 bits and all threads of a block.
+__device__ inline void store_segment(LaneWords segment, const std::uint32_t* head,
                                      std::uint32_t* to) {
-  if (threadIdx.x < segment.lanes) to[threadIdx.x] = states[threadIdx.x];
-  std::uint32_t* const after = to + segment.lanes;
+  for (std::uint32_t i = threadIdx.x; i < segment.head; i += blockDim.x) to[i] = head[i];
+  std::uint32_t* const after = to + segment.head;
   const bool is_odd = reinterpret_cast<std::uintptr_t>(segment.words) % 4 != 0;
   const auto* const from = reinterpret_cast<const std::uint32_t*>(segment.words - (is_odd ? 1 : 0));
 #pragma unroll 4
@@ -84,8 +128,9 @@ class WordsOfLanes {
     write(spills);
   }
   __device__ const std::uint16_t* begin() const { return at_; }
-  __device__ LaneWords segment(std::uint32_t lanes) const {
-    return {at_, static_cast<std::uint32_t>(end_ - at_), lanes};
+  /// With a head of so many words of 32 bits.
+  __device__ LaneWords segment(std::uint32_t head) const {
+    return {at_, static_cast<std::uint32_t>(end_ - at_), head};
   }
 
  private:
@@ -175,12 +220,12 @@ class RingOfWords {
     at_ += static_cast<unsigned>(__popc(low));
   }
 
-  /// Whether a segment has ended as it should: every lane in its first state but for its lowest
-  /// `carried` bits, all words taken.
-  __device__ bool ends_well(std::uint32_t state, std::uint32_t lanes,
+  /// Whether a segment has ended as it should, given the words of its head: every lane in its first
+  /// state but for its lowest `carried` bits, all words taken.
+  __device__ bool ends_well(std::uint32_t state, std::uint32_t head,
                             std::uint32_t carried = 0) const {
     const bool is_padded = at_ % 2 != 0;
-    const bool all_taken = (at_ + 1) / 2 == from_.count() - lanes;
+    const bool all_taken = (at_ + 1) / 2 == from_.count() - head;
     const bool is_zero = !is_padded || !all_taken || from_[from_.count() - 1] >> 16 == 0;
     return __all_sync(~0U, state >> carried == lane_start >> carried) && all_taken && is_zero;
   }

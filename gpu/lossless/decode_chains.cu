@@ -59,13 +59,16 @@ __global__ void __launch_bounds__(32)
                           : 0;
   const auto lanes = static_cast<std::uint32_t>(__popc(__ballot_sync(~0U, steps != 0)));
   const std::uint32_t size = task.segments.sizes[segment];
-  if (!task.segments.is_whole() || size % 4 != 0 || size < 4 * lanes) {
+  const bool is_whole = task.segments.is_whole() && size % 4 == 0;
+  const LaneStates states(task.segments.begin(segment), is_whole ? size / 4 : 0, lane < lanes, lane,
+                          lanes);
+  if (!states.is_good) {
     if (lane == 0) atomicOr(task.flaws, bad_ans_segment);
     return;
   }
   const UnalignedWords words(task.segments.begin(segment), size / 4);
-  RingOfWords ring(words, lanes, ring_memory);
-  std::uint32_t state = lane < lanes ? words[lane] : lane_start;
+  RingOfWords ring(words, states.words, ring_memory);
+  std::uint32_t state = states.own;
   std::uint32_t before = 0;
   std::uint32_t unused = 0;
   std::uint32_t four = 0;
@@ -79,7 +82,7 @@ __global__ void __launch_bounds__(32)
     if (step % 4 == 3 && step - 3 < steps)
       *reinterpret_cast<std::uint32_t*>(task.classes + begin + (step - 3)) = four;
   }
-  if (!ring.ends_well(state, lanes) && lane == 0) atomicOr(task.flaws, bad_ans_segment);
+  if (!ring.ends_well(state, states.words) && lane == 0) atomicOr(task.flaws, bad_ans_segment);
 }
 
 __global__ void __launch_bounds__(ItemPolicy::threads)
@@ -125,13 +128,15 @@ __device__ void decode_segment(const TokensTask<Word>& task, std::uint32_t segme
   const std::uint32_t count = min(task.segment_blocks, task.live - first);
   const std::uint32_t lanes = min(count, 32U);
   const std::uint32_t size = task.tokens.sizes[segment];
-  if (size % 4 != 0 || size < 4 * lanes) {
+  const LaneStates states(task.tokens.begin(segment), size % 4 == 0 ? size / 4 : 0, lane < lanes,
+                          lane, lanes);
+  if (!states.is_good) {
     if (lane == 0) atomicOr(task.flaws, bad_ans_segment);
     return;
   }
   const UnalignedWords words(task.tokens.begin(segment), size / 4);
-  RingOfWords ring(words, lanes, ring_memory);
-  std::uint32_t state = lane < lanes ? words[lane] : lane_start;
+  RingOfWords ring(words, states.words, ring_memory);
+  std::uint32_t state = states.own;
   const std::uint32_t rounds = (count + 31) / 32;
   CUSZI_NO_UNROLL
   for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -162,7 +167,7 @@ __device__ void decode_segment(const TokensTask<Word>& task, std::uint32_t segme
     }
     if (points != 0) task.blocks.raw_bits[block] = raw_bits;
   }
-  if (!ring.ends_well(state, lanes) && lane == 0) atomicOr(task.flaws, bad_ans_segment);
+  if (!ring.ends_well(state, states.words) && lane == 0) atomicOr(task.flaws, bad_ans_segment);
 }
 
 template <class Word>

@@ -19,20 +19,20 @@ struct ChainsTask {
   std::uint16_t* token_words;
   std::uint32_t class_segments;
   std::uint32_t token_segments;
-  std::uint32_t* states;  ///< [segment][lane], those of classes first
-  LaneWords* words;       ///< [segment]
-  std::uint32_t* sizes;   ///< likewise; those of raw bits behind
+  std::uint32_t* heads;  ///< [segment][word], those of classes first
+  LaneWords* words;      ///< [segment]
+  std::uint32_t* sizes;  ///< likewise; those of raw bits behind
 
   __device__ std::uint32_t segment_blocks() const { return 32 * all.blocks_of_lane; }
 };
 
-__device__ void finish_segment(const ChainsTask& task, std::uint32_t number, std::uint32_t state,
-                               const LaneWords& words) {
-  const unsigned lane = threadIdx.x % 32;
-  task.states[number * 32 + lane] = state;
-  if (lane != 0) return;
-  task.words[number] = words;
-  task.sizes[number] = words.bytes();
+__device__ void finish_segment(const ChainsTask& task, std::uint32_t number, bool on,
+                               std::uint32_t state, const WordsOfLanes& words) {
+  const std::uint32_t head =
+      store_states(on, state, task.heads + std::uint64_t{number} * most_head_words);
+  if (threadIdx.x % 32 != 0) return;
+  task.words[number] = words.segment(head);
+  task.sizes[number] = task.words[number].bytes();
 }
 
 /// A warp a segment of tokens.
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(WordsPolicy::threads)
     }
     block = before;
   }
-  finish_segment(task, task.class_segments + segment, state, words.segment(min(count, 32U)));
+  finish_segment(task, task.class_segments + segment, lane < count, state, words);
 }
 
 /// A warp a segment of classes.
@@ -118,8 +118,7 @@ __global__ void __launch_bounds__(32) encode_classes(const __grid_constant__ Cha
       if (first + i < steps) shares[i] = task.all.classes[number[i] * token_places + number[i + 1]];
     words.put(shares, state);
   }
-  const auto lanes = static_cast<unsigned>(__popc(__ballot_sync(~0U, steps != 0)));
-  finish_segment(task, segment, state, words.segment(lanes));
+  finish_segment(task, segment, steps != 0, state, words);
 }
 
 /// A thread a segment of tokens: the bytes of its raw bits.
@@ -167,10 +166,11 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 
 /// A thread block a segment.
 __global__ void __launch_bounds__(128)
-    store_lane_words(const LaneWords* words, const std::uint32_t* states,
+    store_lane_words(const LaneWords* words, const std::uint32_t* heads,
                      const std::uint64_t* offsets, std::uint32_t* out) {
   const std::uint32_t number = blockIdx.x;
-  store_segment(words[number], states + std::uint64_t{number} * 32, out + offsets[number] / 4);
+  store_segment(words[number], heads + std::uint64_t{number} * most_head_words,
+                out + offsets[number] / 4);
 }
 
 Bytes bytes_at(const void* begin, ByteCount size) {
@@ -194,7 +194,7 @@ WordSections<Bytes> encode_tokens(DeviceContext& gpu, const TokenBlocks& blocks,
   task.class_words = gpu.take<std::uint16_t>(task.class_segments * class_segment_words + 2);
   task.token_words = gpu.take<std::uint16_t>(std::uint64_t{all.live} * word_block +
                                              task.token_segments * spare_words + 2);
-  task.states = gpu.take<std::uint32_t>(std::uint64_t{segments} * 32);
+  task.heads = gpu.take<std::uint32_t>(std::uint64_t{segments} * most_head_words);
   task.words = gpu.take<LaneWords>(segments);
   task.sizes = gpu.take<std::uint32_t>(std::uint64_t{segments} + task.token_segments);
   gpu.streams().fork([&] {
@@ -219,7 +219,7 @@ WordSections<Bytes> encode_tokens(DeviceContext& gpu, const TokenBlocks& blocks,
       task.token_segments == 0 ? nullptr : download(gpu, raw_at + task.token_segments, 1);
   gpu.sync();
   auto* const chains = gpu.take<std::byte>(tokens_end);
-  store_lane_words<<<segments, 128, 0, gpu.stream()>>>(task.words, task.states, offsets,
+  store_lane_words<<<segments, 128, 0, gpu.stream()>>>(task.words, task.heads, offsets,
                                                        reinterpret_cast<std::uint32_t*>(chains));
   check_launch("store_lane_words");
   WordSections<Bytes> sections;

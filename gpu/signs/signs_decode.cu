@@ -57,11 +57,9 @@ struct SignSegment {
     const bool fits =
         task.offsets[task.segments] == task.chain_bytes && task.sizes[number] % 4 == 0;
     if (fits && words != 0) present = UnalignedWords(begin, words)[0];
-    const auto states = static_cast<std::uint32_t>(__popc(present));
     const bool is_empty = words == 0;
     const bool has_lane = (present >> threadIdx.x % 32 & 1) != 0;
-    is_good = fits && (is_empty || (states != 0 && words >= 1 + states)) &&
-              __all_sync(~0U, has_tiles || !has_lane);
+    is_good = fits && is_empty == (present == 0) && __all_sync(~0U, has_tiles || !has_lane);
   }
 };
 
@@ -76,11 +74,14 @@ __device__ bool decode_sign_segment(const SignChainsTask& task, const SignSlots&
   bool on = (segment.present >> lane & 1) != 0;
   if (!on) store_idle(task.grid, run, store);
   if (segment.present == 0) return true;
-  const auto behind_states = 1 + static_cast<std::uint32_t>(__popc(segment.present));
-  const UnalignedWords words(segment.begin, segment.words);
-  RingOfWords ring(words, behind_states, ring_memory);
   const auto before = static_cast<std::uint32_t>(__popc(segment.present & ((1U << lane) - 1)));
-  std::uint32_t state = on ? words[1 + before] : lane_start;
+  const auto lanes = static_cast<std::uint32_t>(__popc(segment.present));
+  const LaneStates states(segment.begin + 4, segment.words - 1, on, before, lanes);
+  if (!states.is_good) return false;
+  const UnalignedWords words(segment.begin, segment.words);
+  const std::uint32_t head = 1 + states.words;
+  RingOfWords ring(words, head, ring_memory);
+  std::uint32_t state = states.own;
   SignsForwards signs(task.grid, run);
   CUSZI_NO_UNROLL
   for (unsigned step = 0; __any_sync(~0U, on); ++step) {
@@ -95,7 +96,7 @@ __device__ bool decode_sign_segment(const SignChainsTask& task, const SignSlots&
     ring.refill(state);
     on = on && !signs.is_done();
   }
-  return ring.ends_well(state, behind_states);
+  return ring.ends_well(state, head);
 }
 
 /// A warp a segment.

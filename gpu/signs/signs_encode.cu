@@ -38,7 +38,7 @@ struct SignsTask {
   PackedSymbolShare* shares;      ///< by place
   Cost* cost;                     ///< of all symbols and tables
   std::uint16_t* segment_memory;  ///< segment_words of each
-  std::uint32_t* states;          ///< of each segment which lanes have one, then these
+  std::uint32_t* heads;           ///< of each segment which lanes have a state, then these
   LaneWords* words;               ///< of each segment
   std::uint32_t* sizes;           ///< likewise
 
@@ -155,12 +155,11 @@ __global__ void __launch_bounds__(32) encode_sign_segments(const __grid_constant
     words.put(shares_of_own, state);
   }
   const unsigned present = __ballot_sync(~0U, count != 0);
-  std::uint32_t* const states = task.states + std::uint64_t{segment} * (most_lanes + 1);
-  if (count != 0) states[1 + __popc(present & ((1U << lane) - 1))] = state;
+  std::uint32_t* const head = task.heads + std::uint64_t{segment} * (1 + most_head_words);
+  const std::uint32_t of_states = store_states(count != 0, state, head + 1);
   if (lane != 0) return;
-  states[0] = present;
-  task.words[segment] =
-      words.segment(present != 0 ? 1 + static_cast<std::uint32_t>(__popc(present)) : 0);
+  *head = present;
+  task.words[segment] = words.segment(present != 0 ? 1 + of_states : 0);
   task.sizes[segment] = task.words[segment].bytes();
 }
 
@@ -169,7 +168,7 @@ __global__ void __launch_bounds__(128)
     store_sign_segments(const __grid_constant__ SignsTask task, const std::uint64_t* offsets,
                         std::uint32_t* out) {
   const std::uint32_t segment = blockIdx.x;
-  store_segment(task.words[segment], task.states + std::uint64_t{segment} * (most_lanes + 1),
+  store_segment(task.words[segment], task.heads + std::uint64_t{segment} * (1 + most_head_words),
                 out + offsets[segment] / 4);
 }
 
@@ -205,7 +204,7 @@ Bytes encode_signs(DeviceContext& gpu, const std::uint64_t* signs, const Dims& d
   const unsigned segments = grid_of(segments_of_signs(grid.tiles()));
   SignsTask task = start_tables(gpu, signs, grid);
   task.segment_memory = gpu.take<std::uint16_t>(segments * segment_words(grid) + 2);
-  task.states = gpu.take<std::uint32_t>(std::uint64_t{segments} * (most_lanes + 1));
+  task.heads = gpu.take<std::uint32_t>(std::uint64_t{segments} * (1 + most_head_words));
   task.words = gpu.take<LaneWords>(segments);
   task.sizes = gpu.take<std::uint32_t>(segments);
   auto* const offsets = gpu.take<std::uint64_t>(std::uint64_t{segments} + 1);

@@ -168,7 +168,9 @@ def _head(frame, classes, levels):
 class Segment:
     def __init__(self, data, lanes):
         self.data = Reader(data)
-        self.states = [self.data.u32() for _ in range(lanes)]
+        long_ones = self.data.u32()
+        self.states = [int.from_bytes(self.data.take(3 + (long_ones >> lane & 1)), "little") for lane in range(lanes)]
+        assert not any(self.data.take(-self.data.at % 4))
 
     def _refill(self, lane):
         if self.states[lane] < 1 << 16:

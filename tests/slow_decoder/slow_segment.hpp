@@ -14,7 +14,14 @@ namespace cuszi::slow {
 class SlowSegment {
  public:
   SlowSegment(Bytes bytes, std::size_t lanes) : in_(bytes, "a segment"), states_(lanes) {
-    for (std::uint32_t& state : states_) state = in_.get<std::uint32_t>();
+    const auto long_ones = in_.get<std::uint32_t>();
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const int state_bytes = (long_ones >> lane & 1) != 0 ? 4 : 3;
+      for (int i = 0; i < state_bytes; ++i)
+        states_[lane] |= std::uint32_t{in_.get<std::uint8_t>()} << (8 * i);
+    }
+    while (in_.position() % 4 != 0)
+      if (in_.get<std::uint8_t>() != 0) throw ArchiveError("states are not padded by zeros");
   }
   std::uint32_t take_symbol(std::size_t lane, const SymbolTable& table) {
     const std::uint32_t symbol = next_symbol(lane, table);

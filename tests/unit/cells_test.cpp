@@ -331,10 +331,10 @@ TEST_CASE("lanes of coarse passes are shorter in large frames") {
 TEST_CASE("lanes are longer where blocks are cheap or many, and carry signs of a quarter of them") {
   constexpr std::uint64_t blocks = 1000;
   constexpr std::uint64_t codes = blocks * cell_block_codes;
-  CHECK(choose_blocks_of_lane(codes, 64 * blocks) == 8);
-  CHECK(choose_blocks_of_lane(codes, 63 * blocks) == 16);
-  CHECK(choose_blocks_of_lane(codes, 32 * blocks) == 16);
-  CHECK(choose_blocks_of_lane(codes, 31 * blocks) == 32);
+  CHECK(choose_blocks_of_lane(codes, 48 * blocks) == 8);
+  CHECK(choose_blocks_of_lane(codes, 47 * blocks) == 16);
+  CHECK(choose_blocks_of_lane(codes, 24 * blocks) == 16);
+  CHECK(choose_blocks_of_lane(codes, 23 * blocks) == 32);
   CHECK(choose_blocks_of_lane(codes, blocks) == 32);
   constexpr std::uint64_t many = enough_segments * most_lanes;  // lanes
   const auto lane_among = [](std::uint64_t live) {
