@@ -29,11 +29,14 @@ CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass) {
 CUSZI_HD constexpr std::uint64_t class_segments(int rank, int pass, std::uint64_t tiles) {
   return ceil_div(tiles, std::uint64_t{most_lanes} * run_of_classes(rank, pass));
 }
-/// The runs, which are lanes, of a segment.
+/// The runs, which are lanes, of all segments of a pass.
+CUSZI_HD constexpr std::uint64_t all_class_lanes(int rank, int pass, std::uint64_t tiles) {
+  return ceil_div(tiles, std::uint64_t{run_of_classes(rank, pass)});
+}
+/// Those of a segment.
 CUSZI_HD constexpr std::uint32_t class_lanes(int rank, int pass, std::uint64_t tiles,
                                              std::uint64_t segment) {
-  const std::uint64_t runs = ceil_div(tiles, run_of_classes(rank, pass));
-  const std::uint64_t left = runs - segment * most_lanes;
+  const std::uint64_t left = all_class_lanes(rank, pass, tiles) - segment * most_lanes;
   return left < most_lanes ? static_cast<std::uint32_t>(left) : most_lanes;
 }
 

@@ -21,8 +21,12 @@ static_assert(cell_block_codes == 1 << unit_bits);
 CUSZI_HD constexpr bool is_sparse_block(std::uint32_t kind, std::uint64_t coded) {
   return kind - 1 < most_sparse_sum && ~coded == 0;
 }
-/// Of the list of a sparse block of a class.
-CUSZI_HD constexpr std::uint32_t list_bits(std::uint32_t kind) { return 1 + unit_bits * kind; }
+/// The bits of the lists of so many sparse blocks, which have so many units.
+CUSZI_HD constexpr std::uint32_t bits_of_lists(std::uint32_t blocks, std::uint32_t units) {
+  return blocks + unit_bits * units;
+}
+/// The bits of the list of a sparse block, given its class.
+CUSZI_HD constexpr std::uint32_t list_bits(std::uint32_t kind) { return bits_of_lists(1, kind); }
 
 /// Makes the list of a sparse block, given its codes that are not 0 in their order.
 class UnitLister {
@@ -56,16 +60,15 @@ class UnitLister {
   int first_negative_ = 0;
 };
 
-/// Calls f(position, 1 or -1) for the units of a list.
-template <class F>
-CUSZI_HD void for_each_unit(std::uint32_t list, std::uint32_t kind, const F& f) {
-  int sign = (list & 1) != 0 ? -1 : 1;
+/// Adds the units of a list to the codes of its block, which are 0 before.
+CUSZI_HD inline void add_units(std::uint32_t list, std::uint32_t kind, std::int16_t* codes) {
+  int unit = (list & 1) != 0 ? -1 : 1;
   std::uint32_t before = 0;
   list >>= 1;
   for (std::uint32_t i = 0; i < kind; ++i, list >>= unit_bits) {
     const std::uint32_t position = list % cell_block_codes;
-    if (position < before) sign = -sign;
-    f(position, sign);
+    if (position < before) unit = -unit;
+    codes[position] = static_cast<std::int16_t>(codes[position] + unit);
     before = position;
   }
 }
@@ -79,9 +82,14 @@ inline constexpr std::uint32_t list_word_bits = 16;
 CUSZI_HD constexpr std::uint64_t list_words(std::uint64_t bits) {
   return ceil_div(bits, std::uint64_t{list_word_bits});
 }
-/// The lanes of all segments of classes of a pass.
-CUSZI_HD constexpr std::uint64_t all_class_lanes(int rank, int pass, std::uint64_t tiles) {
-  return ceil_div(tiles, std::uint64_t{run_of_classes(rank, pass)});
+/// The list that begins at a bit of a pass's words, and bits behind it.
+template <class Words>
+CUSZI_HD std::uint32_t list_at(const Words& words, std::uint64_t bit) {
+  const std::uint64_t first = bit / list_word_bits;
+  std::uint64_t bits = 0;
+  for (std::uint32_t i = 0; i < 3; ++i)
+    bits |= static_cast<std::uint64_t>(words[first + i]) << list_word_bits * i;
+  return static_cast<std::uint32_t>(bits >> bit % list_word_bits);
 }
 /// The bytes of those of a pass's words that its lanes do not carry.
 CUSZI_HD constexpr std::uint64_t list_bytes(std::uint64_t words, std::uint64_t lanes) {

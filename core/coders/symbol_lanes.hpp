@@ -236,7 +236,7 @@ inline std::vector<Bytes> cut_first_segments(Bytes index, std::uint64_t first, s
   }
   return segments;
 }
-/// The same of a section that has nothing else.
+/// Cuts a section that has nothing but such segments.
 inline std::vector<Bytes> cut_segments(Bytes index, std::uint64_t first, std::uint64_t count,
                                        Bytes section) {
   auto segments = cut_first_segments(index, first, count, section);

@@ -19,10 +19,8 @@ namespace cuszi::cpu {
 
 namespace {
 
-constexpr const char* damaged = "a chain of `cells` does not end as it should";
 /// Codes of blocks up to this magnitude are counted by vectors, the others one by one.
 constexpr int most_counted_at_once = 6;
-constexpr std::uint64_t sparse_group = 4096;  ///< sparse blocks of a thread at a time
 
 /// The runs of tiles that a segment of classes has: every lane as many steps as it has blocks.
 struct ClassSegment {
@@ -105,71 +103,6 @@ void decode_class_segment(const CellBlocks& all, const ClassSegment& segment,
   for (std::uint32_t lane = 0; lane < segment.lanes; ++lane)
     carried[lane] = words.take_carried(lane);
   words.check_end();
-}
-
-/// The bits of the lists of sparse blocks before each of them, and all.
-std::vector<std::uint64_t> list_offsets(const CellBlocks& all,
-                                        const std::vector<std::uint64_t>& sparse) {
-  std::vector<std::uint64_t> offsets{0};
-  offsets.reserve(sparse.size() + 1);
-  for (const std::uint64_t block : sparse)
-    offsets.push_back(offsets.back() + list_bits(all.classes[block]));
-  return offsets;
-}
-
-/// The words of the lists of sparse blocks.
-std::vector<std::uint16_t> pack_lists(const CellBlocks& all,
-                                      const std::vector<std::uint64_t>& sparse) {
-  std::vector<std::uint32_t> lists(sparse.size());
-  parallel_for(ceil_div(sparse.size(), sparse_group), [&](std::uint64_t group) {
-    const std::size_t end = std::min<std::size_t>((group + 1) * sparse_group, sparse.size());
-    for (std::size_t i = group * sparse_group; i < end; ++i) {
-      UnitLister units;
-      const std::int16_t* const codes = all.codes + sparse[i] * cell_block_codes;
-      for (std::uint32_t k = 0; k < cell_block_codes; ++k)
-        if (codes[k] != 0) units.add(k, codes[k]);
-      lists[i] = units.list();
-    }
-  });
-  const std::vector<std::uint64_t> offsets = list_offsets(all, sparse);
-  std::vector<std::uint16_t> words(list_words(offsets.back()) + 2);
-  for (std::size_t i = 0; i < sparse.size(); ++i) {
-    const std::uint64_t bits = std::uint64_t{lists[i]} << offsets[i] % list_word_bits;
-    std::uint16_t* const at = words.data() + offsets[i] / list_word_bits;
-    for (unsigned k = 0; k < 3; ++k)
-      at[k] |= static_cast<std::uint16_t>(bits >> list_word_bits * k);
-  }
-  words.resize(words.size() - 2);
-  return words;
-}
-
-/// Restores sparse blocks. `carried`: a word of each lane; `section`: the words behind these.
-void unpack_lists(const CellBlocks& all, const std::vector<std::uint64_t>& sparse,
-                  std::vector<std::uint16_t> carried, Bytes section) {
-  const std::vector<std::uint64_t> offsets = list_offsets(all, sparse);
-  const std::uint64_t count = list_words(offsets.back());
-  if (section.size() != list_bytes(count, carried.size())) throw ArchiveError(damaged);
-  std::vector<std::uint16_t> words = std::move(carried);
-  words.resize(words.size() + section.size() / 2);
-  std::memcpy(words.data() + words.size() - section.size() / 2, section.data(), section.size());
-  const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
-  if (std::any_of(end, words.end(), [](auto word) { return word != 0; }))
-    throw ArchiveError(damaged);
-  words.resize(count + 2);
-  parallel_for(ceil_div(sparse.size(), sparse_group), [&](std::uint64_t group) {
-    const std::size_t last = std::min<std::size_t>((group + 1) * sparse_group, sparse.size());
-    for (std::size_t i = group * sparse_group; i < last; ++i) {
-      const std::uint16_t* const at = words.data() + offsets[i] / list_word_bits;
-      const std::uint64_t bits = at[0] | std::uint64_t{at[1]} << list_word_bits |
-                                 std::uint64_t{at[2]} << 2 * list_word_bits;
-      std::int16_t* const codes = all.codes + sparse[i] * cell_block_codes;
-      std::fill_n(codes, cell_block_codes, std::int16_t{0});
-      for_each_unit(static_cast<std::uint32_t>(bits >> offsets[i] % list_word_bits),
-                    all.classes[sparse[i]], [&](std::uint32_t position, int unit) {
-                      codes[position] = static_cast<std::int16_t>(codes[position] + unit);
-                    });
-    }
-  });
 }
 
 /// The blocks of a segment of codes; in each round, every lane has one.
@@ -490,7 +423,7 @@ void take_signs(const CellBlocks& all, const CodeSegment& segment, const std::ui
                 SegmentWords& words) {
   for (std::size_t lane = 0; lane < segment.lanes(); ++lane) {
     std::uint32_t bits = words.states[lane] - lane_start;
-    if (bits >> carried[lane] != 0) throw ArchiveError(damaged);
+    if (bits >> carried[lane] != 0) throw ArchiveError(cells_damage);
     words.states[lane] = lane_start;
     std::uint32_t left = carried[lane];
     for (std::size_t i = lane; left > 0; i += most_lanes) {
@@ -634,14 +567,14 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
   const std::uint64_t of_classes = class_segments(blocks.rank, pass, blocks.tiles);
   if (index.empty()) {
     if (sections.has(SectionId::contexts) || sections.has(SectionId::codes))
-      throw ArchiveError(damaged);
+      throw ArchiveError(cells_damage);
     const std::uint32_t first = first_block_of_pass(blocks.rank, pass);
     for (std::uint64_t tile = 0; tile < blocks.tiles; ++tile)
       std::fill_n(blocks.classes + tile * tile_blocks + first, blocks_of_pass(blocks.rank, pass),
                   std::uint8_t{0});
     return;
   }
-  if (index.size() < 4 * of_classes) throw ArchiveError(damaged);
+  if (index.size() < 4 * of_classes) throw ArchiveError(cells_damage);
   const Contexts contexts(blocks.rank);
   Bytes lists = sections.find(SectionId::contexts);
   const auto class_bytes = cut_first_segments(index, 0, of_classes, lists);
@@ -656,7 +589,7 @@ void decode_chains(const CellBlocks& blocks, int pass, const CellsHead& head,
   const std::uint32_t blocks_of_lane =
       blocks_of_lane_in(blocks.rank, pass, blocks.tiles, head.blocks_of_lane);
   const std::uint64_t of_codes = code_segments(live.coded.size(), blocks_of_lane);
-  if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(damaged);
+  if (index.size() != 4 * (of_classes + of_codes)) throw ArchiveError(cells_damage);
   const auto code_bytes =
       cut_segments(index, of_classes, of_codes, sections.find(SectionId::codes));
   const auto code_tables = all_tables(head.tables.codes, decoder_table);

@@ -68,6 +68,16 @@ struct CellCounts {
   std::uint64_t raw_bits() const;
 };
 
+inline constexpr const char* cells_damage = "a chain of `cells` does not end as it should";
+
+/// The words of the lists of sparse blocks.
+std::vector<std::uint16_t> pack_lists(const CellBlocks& all,
+                                      const std::vector<std::uint64_t>& sparse);
+/// Restores sparse blocks. `carried`: a word of each lane; `section`: the words behind these.
+/// Throws ArchiveError.
+void unpack_lists(const CellBlocks& all, const std::vector<std::uint64_t>& sparse,
+                  std::vector<std::uint16_t> carried, Bytes section);
+
 /// The sections of the chains of a pass: index, contexts and codes, those that are not empty.
 std::vector<OwnedSection> encode_chains(const CellBlocks& blocks, int pass, const CellsHead& head);
 

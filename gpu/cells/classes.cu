@@ -33,12 +33,12 @@ struct TileBlocks {
 
   TileBlocks() = default;
   __device__ TileBlocks(const CellsChains& chains, std::uint32_t tile, const std::uint8_t* kinds) {
-    static_assert(most_sparse_sum == 3);
+    static_assert(most_sparse_sum == 3, "two bits tell a sum");
     CUSZI_UNROLL
     for (unsigned i = 0; i < tile_blocks / 4; ++i) {
       const std::uint32_t four = __ldg(reinterpret_cast<const std::uint32_t*>(kinds) + i);
       const std::uint32_t is_live = __vcmpne4(four, 0);
-      const std::uint32_t is_small = is_live & __vcmpleu4(four, 0x03030303U);
+      const std::uint32_t is_small = is_live & __vcmpleu4(four, most_sparse_sum * 0x01010101U);
       live |= std::uint64_t{bits_of_flags(is_live)} << 4 * i;
       sparse |= std::uint64_t{bits_of_flags(is_small)} << 4 * i;
       odd |= std::uint64_t{bits_of_flags(four)} << 4 * i;
@@ -58,7 +58,7 @@ struct TileBlocks {
       return static_cast<std::uint32_t>(__popcll(blocks & mask));
     };
     const std::uint32_t units = count(sparse & odd) + 2 * count(sparse & above);
-    return count(live & ~sparse) | std::uint64_t{count(sparse) + unit_bits * units} << 32;
+    return count(live & ~sparse) | std::uint64_t{bits_of_lists(count(sparse), units)} << 32;
   }
 };
 

@@ -170,18 +170,11 @@ __global__ void __launch_bounds__(list_threads) take_lists(const __grid_constant
   if (tile >= chains.tiles) return;
   for_each_sparse_block(
       chains, tile, [&](int pass, std::uint32_t block, std::uint32_t kind, std::uint64_t at) {
-        const ListWords words(task, pass);
-        const std::uint64_t first = at / list_word_bits;
-        const std::uint64_t bits = words[first] | words[first + 1] << list_word_bits |
-                                   words[first + 2] << 2 * list_word_bits;
         std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
         CUSZI_UNROLL
         for (unsigned i = 0; i < cell_block_codes / 8; ++i)
           reinterpret_cast<uint4*>(codes)[i] = make_uint4(0, 0, 0, 0);
-        for_each_unit(static_cast<std::uint32_t>(bits >> at % list_word_bits), kind,
-                      [&](std::uint32_t position, int unit) {
-                        codes[position] = static_cast<std::int16_t>(codes[position] + unit);
-                      });
+        add_units(list_at(ListWords(task, pass), at), kind, codes);
       });
 }
 

@@ -213,10 +213,9 @@ TEST_CASE("lists tell all sparse blocks") {
       if (sum != kind) return;  // two units cancel
       REQUIRE(lister.list() >> list_bits(kind) == 0);
       REQUIRE(seen.insert(lister.list()).second);
-      std::array<int, cell_block_codes> restored{};
-      for_each_unit(lister.list(), kind,
-                    [&](std::uint32_t position, int unit) { restored.at(position) += unit; });
-      REQUIRE(restored == codes);
+      std::array<std::int16_t, cell_block_codes> restored{};
+      add_units(lister.list(), kind, restored.data());
+      REQUIRE(std::ranges::equal(restored, codes));
     };
     for (units[0] = 0; units[0] < signed_positions; ++units[0])
       for (units[1] = 0; units[1] <= (kind > 1 ? units[0] : 0); ++units[1])
