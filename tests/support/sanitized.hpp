@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace cuszi::test {
 
@@ -26,5 +29,16 @@ inline int some_of(int cases) {
 
 /// How many of a test's random cases have to cover something. A few, under sanitizers, need not.
 inline int expected_of(int cases) { return sanitized && !tries_all_cases() ? -1 : some_of(cases); }
+
+/// Seeds of a thorough test: `count` from `first` on. Where CUSZI_PART is "K/N", every Nth of them
+/// from the Kth on (0 <= K < N), so that N processes share them.
+inline std::vector<std::uint64_t> thorough_seeds(std::uint64_t first, std::uint64_t count) {
+  const char* const asked = std::getenv("CUSZI_PART");
+  const std::string part = asked == nullptr ? "0/1" : asked;
+  const std::uint64_t parts = std::stoull(part.substr(part.find('/') + 1));
+  std::vector<std::uint64_t> seeds;
+  for (std::uint64_t i = std::stoull(part); i < count; i += parts) seeds.push_back(first + i);
+  return seeds;
+}
 
 }  // namespace cuszi::test
