@@ -7,6 +7,12 @@ namespace cuszi::cpu {
 // Hot loops are also compiled for AVX2 and AVX-512 and chosen at run time. Results are the same:
 // iterations are independent, and only explicit FMAs are fused (-ffp-contract=off).
 
+enum class VectorSet { portable, avx2, avx512 };
+
+/// The widest set that this build has and the processor supports. CUSZI_SIMD in the environment
+/// ("portable" or "avx2") sets a narrower one.
+VectorSet widest_vectors();
+
 template <std::size_t doubles_of_vector, bool fuses>
 struct Vectors {
   static constexpr std::size_t doubles = doubles_of_vector;
@@ -21,16 +27,7 @@ struct Vectors {
 using PortableVectors = Vectors<4, false>;
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-
-/// AVX2 with FMA.
-inline bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-}
-inline bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-}
+#define CUSZI_WIDE_VECTORS
 
 /// gnu::flatten inlines all callees, so that all of `work` is compiled for the wide vectors.
 template <class Work>
@@ -47,15 +44,18 @@ call_with_avx512(const Work& work) {
 /// Calls work(), compiled for the widest vectors of this processor.
 template <class Work>
 auto with_wide_vectors(const Work& work) {
-  if (has_avx512()) return call_with_avx512(work);
-  return has_avx2() ? call_with_avx2(work) : work();
+  const VectorSet widest = widest_vectors();
+  if (widest == VectorSet::avx512) return call_with_avx512(work);
+  return widest == VectorSet::avx2 ? call_with_avx2(work) : work();
 }
 
 /// Like with_wide_vectors(), but passes work() the matching Vectors type.
 template <class Work>
 auto with_vectors(const Work& work) {
-  if (has_avx512()) return call_with_avx512([&] { return work(Vectors<8, true>{}); });
-  if (has_avx2()) return call_with_avx2([&] { return work(Vectors<4, true>{}); });
+  const VectorSet widest = widest_vectors();
+  if (widest == VectorSet::avx512)
+    return call_with_avx512([&] { return work(Vectors<8, true>{}); });
+  if (widest == VectorSet::avx2) return call_with_avx2([&] { return work(Vectors<4, true>{}); });
   return work(PortableVectors{});
 }
 

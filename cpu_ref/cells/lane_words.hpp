@@ -11,7 +11,7 @@ struct LaneWords : WordByWord {};
 
 }  // namespace cuszi::cpu
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#ifdef CUSZI_WIDE_VECTORS
 
 #include <immintrin.h>
 

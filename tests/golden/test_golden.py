@@ -47,6 +47,11 @@ class Golden(unittest.TestCase):
                         self.assertEqual(archive.read_bytes(),
                                          golden.archive_of(case).read_bytes())
 
+    @unittest.skipUnless("CUSZI_SIMD" in os.environ, "is for narrower vectors than the processor's")
+    def test_vectors_are_as_narrow_as_asked_for(self):
+        said = subprocess.run([CUSZI, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertRegex(said, {"portable": r"\nSIMD portable\n", "avx2": r"\nSIMD (portable|AVX2)\n"}[os.environ["CUSZI_SIMD"]])
+
     def test_the_manifest_and_the_folder_agree(self):
         named = {golden.archive_of(case) for case in golden.read_manifest()}
         self.assertGreater(len(named), 10)
