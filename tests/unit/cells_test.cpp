@@ -194,7 +194,7 @@ TEST_CASE("tokens tell all codes of cells") {
   }
 }
 
-TEST_CASE("lists tell all sparse blocks") {
+TEST_CASE("lists tell all sparse blocks", "[unsanitized]") {
   constexpr int signed_positions = 2 * cell_block_codes;
   for (std::uint32_t kind = 1; kind <= most_sparse_sum; ++kind) {
     std::set<std::uint32_t> seen;

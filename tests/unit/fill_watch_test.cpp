@@ -125,7 +125,8 @@ TEST_CASE("honest data are not suspected", "[unsanitized]") {
     INFO("seed " << seed);
     const auto check = [&](const char* what, const auto& make) {
       INFO(what);
-      for (const std::uint64_t count : {points, std::uint64_t{20000}, std::uint64_t{600}}) {
+      const std::uint64_t most = seed == 1 ? points : 100'000;
+      for (const std::uint64_t count : {most, std::uint64_t{20'000}, std::uint64_t{600}}) {
         const auto values = field_of<float>(seed, make, count);
         CHECK(suspects(values).empty());
         CHECK(suspects(values, {}).empty());
