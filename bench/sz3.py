@@ -63,12 +63,12 @@ def by_sz3(values, bound):
     return len(archive), there, back
 
 
-def print_head(tool, table):
+def print_head(tool, path, table):
     print(f"""# title: Preset `balanced` beside SZ3 on one thread
 # device: One thread of {processor()}; {tool}; SZ3 by pysz {version("pysz")}
 # date: {datetime.date.today()}
 # command: scripts/python_env.sh scripts/requirements/peers.txt build/peers-env
-# command: build/peers-env/bin/python bench/sz3.py build/default/app/cuszi FOLDER > bench/results/sz3_cpu.tsv
+# command: build/peers-env/bin/python bench/sz3.py {path} FOLDER > bench/results/sz3_cpu.tsv
 # about: Ratio: compression / decompression in MB/s of user CPU time.
 # note: The least of {RUNS} runs: whole commands of the tool, calls of SZ3 on arrays in memory. Bounds are shares of the range.
 # across: codec
@@ -80,7 +80,7 @@ field\tbound\tcodec\tratio\tcompress MB/s\tdecompress MB/s""", file=table)
 def main():
     tool, folder = tool_and_folder(__doc__)
     table = take_over_output()
-    print_head(version_of(tool), table)
+    print_head(version_of(tool), os.path.relpath(tool), table)
     for path, name, values in finite_fields(folder):
         for bound in BOUNDS:
             for codec, (size, there, back) in (("balanced", by_cuszi(tool, path, bound)), ("SZ3", by_sz3(values, bound))):

@@ -29,11 +29,11 @@ CUSZI_HD constexpr std::uint32_t run_of_classes(int rank, int pass) {
 CUSZI_HD constexpr std::uint64_t class_segments(int rank, int pass, std::uint64_t tiles) {
   return ceil_div(tiles, std::uint64_t{most_lanes} * run_of_classes(rank, pass));
 }
-/// The runs, which are lanes, of all segments of a pass.
+/// The lanes of all segments of classes of a pass, each of which has a run of tiles.
 CUSZI_HD constexpr std::uint64_t all_class_lanes(int rank, int pass, std::uint64_t tiles) {
   return ceil_div(tiles, std::uint64_t{run_of_classes(rank, pass)});
 }
-/// Those of a segment.
+/// The lanes of one segment of classes.
 CUSZI_HD constexpr std::uint32_t class_lanes(int rank, int pass, std::uint64_t tiles,
                                              std::uint64_t segment) {
   const std::uint64_t left = all_class_lanes(rank, pass, tiles) - segment * most_lanes;

@@ -8,7 +8,8 @@
 
 namespace cuszi {
 
-// The head of a segment: the states of its lanes, half of which have no fourth byte. First a word
+// The head of a segment: the states of its lanes, half of which are below 2^24 and have no fourth
+// byte. First a word
 // of 32 bits, bit i of which tells that the state of lane i has one, then the states' bytes, three
 // or four each from the lowest on, padded by zeros to words.
 

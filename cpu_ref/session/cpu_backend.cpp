@@ -58,10 +58,12 @@ class CpuBackend final : public Backend {
 }  // namespace
 
 std::string_view simd_in_use() {
-  return with_vectors([]<class Chosen>(Chosen) -> std::string_view {
-    if constexpr (!Chosen::has_fma) return "portable";
-    return Chosen::doubles == 8 ? "AVX-512" : "AVX2";
-  });
+  switch (widest_vectors()) {
+    case VectorSet::avx512: return "AVX-512";
+    case VectorSet::avx2: return "AVX2";
+    case VectorSet::portable: break;
+  }
+  return "portable";
 }
 
 std::unique_ptr<Backend> make_backend() { return std::make_unique<CpuBackend>(); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,13 @@ inline int expected_of(int cases) { return sanitized && !tries_all_cases() ? -1 
 inline std::vector<std::uint64_t> thorough_seeds(std::uint64_t first, std::uint64_t count) {
   const char* const asked = std::getenv("CUSZI_PART");
   const std::string part = asked == nullptr ? "0/1" : asked;
+  const std::uint64_t own = std::stoull(part);
   const std::uint64_t parts = std::stoull(part.substr(part.find('/') + 1));
+  if (own >= parts || parts > count)
+    throw std::invalid_argument("CUSZI_PART is " + part +
+                                ", not K/N with K < N <= " + std::to_string(count));
   std::vector<std::uint64_t> seeds;
-  for (std::uint64_t i = std::stoull(part); i < count; i += parts) seeds.push_back(first + i);
+  for (std::uint64_t i = own; i < count; i += parts) seeds.push_back(first + i);
   return seeds;
 }
 
