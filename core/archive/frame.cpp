@@ -180,6 +180,12 @@ Bytes Sections::at(SectionId id) const {
   return find(id);
 }
 
+Bytes Sections::on_host(SectionId id) const {
+  const auto at =
+      std::find_if(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
+  return at == list_.end() ? Bytes{} : at->on_host;
+}
+
 ByteCount Sections::size() const {
   ByteCount total = 0;
   for (const Section& section : list_) total += section.bytes.size();

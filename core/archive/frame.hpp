@@ -51,6 +51,7 @@ struct Section {
   SectionId id;
   Bytes bytes;
   std::optional<Unpacked> unpacked = {};
+  Bytes on_host = {};  ///< a copy in host memory, if there is one
 };
 
 class Sections {
@@ -62,6 +63,8 @@ class Sections {
   Bytes find(SectionId id) const;
   /// Throws ArchiveError if there is no such section.
   Bytes at(SectionId id) const;
+  /// The copy of a section in host memory, else empty.
+  Bytes on_host(SectionId id) const;
 
   const std::vector<Section>& list() const { return list_; }
   ByteCount size() const;

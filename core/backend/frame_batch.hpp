@@ -42,9 +42,8 @@ struct BatchEncoding {
 
 /// A coded frame of a batch. Its sections lie in the backend's memory, as long as the batch.
 struct BatchCoded {
-  std::vector<CodedPass> passes;
-  std::vector<std::byte> head;  ///< its section codebook, if it has one
-  double min = 0;               ///< of all values
+  std::vector<CodedPass> passes;  ///< with a copy of the codebook, if there is one, on the host
+  double min = 0;                 ///< of all values
   double max = 0;
 };
 

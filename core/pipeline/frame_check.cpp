@@ -58,6 +58,10 @@ class Heads {
         const ByteCount bytes =
             std::min<ByteCount>(section.bytes.size(), head_bytes(section, most_of_codes));
         if (bytes == 0) continue;
+        if (!section.on_host.empty()) {
+          passes_[pass].add(section.id, section.on_host.first(bytes));
+          continue;
+        }
         cut[pass].add(section.id, section.bytes.first(bytes));
         size += bytes;
       }

@@ -101,11 +101,12 @@ std::optional<PlacedFrame> place_frame(const BatchEncoding& encoding, const Batc
   return placed;
 }
 
-std::vector<std::byte> finish_header(const FrameShape& shape, Bytes head, FrameHeader& header,
-                                     std::span<const std::uint64_t> hashes) {
+std::vector<std::byte> finish_header(const FrameShape& shape, const BatchCoded& coded,
+                                     FrameHeader& header, std::span<const std::uint64_t> hashes) {
   for (std::size_t i = 0; i < hashes.size(); ++i) header.levels[i].hash = hashes[i];
   std::vector<std::byte> written = write_frame_header(header);
-  check_codebook(check_header(shape, written), head);
+  check_codebook(check_header(shape, written),
+                 coded.passes.front().sections.on_host(SectionId::codebook));
   return written;
 }
 
@@ -152,7 +153,7 @@ std::vector<std::vector<std::byte>> compress_batch(FrameBatch& batch,
     PlacedFrame& frame = placed.values[i];
     const std::size_t number = encodings.numbers[placed.numbers[i]];
     headers[number] =
-        finish_header(frames[number].frame.shape, coded[placed.numbers[i]]->head, frame.header,
+        finish_header(frames[number].frame.shape, *coded[placed.numbers[i]], frame.header,
                       std::span(hashes).subspan(first_level[i], frame.levels.size()));
   });
   return headers;

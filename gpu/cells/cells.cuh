@@ -32,17 +32,11 @@ struct CellsInput {
   FrameInput<T> frame;
 };
 
-/// The sections of a frame, and the head among them on the host.
-struct CodedCells {
-  std::vector<OwnCoded> passes;
-  std::vector<std::byte> head;
-};
-
 /// Starts to code frames of one type, of which those that are equal (see values.cuh) share their
-/// launches. Call the result after the next sync(). It waits if there are patches, or codes that
-/// take more words than usual.
+/// launches. Call the result, which is the passes of each, after the next sync(). It waits if there
+/// are patches, or codes that take more words than usual.
 template <class T>
-std::function<std::vector<CodedCells>()> start_to_encode_cells(
+std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
     DeviceContext& gpu, std::span<const CellsInput<T>> frames);
 
 /// Codes a frame as cells: the sections of all passes. Waits.
@@ -52,7 +46,7 @@ std::vector<OwnCoded> encode_values(DeviceContext& gpu, const CellsParams& param
   const CellsInput<T> input{params, bound, frame};
   const auto finish = start_to_encode_cells<T>(gpu, std::span(&input, 1));
   gpu.sync();
-  return std::move(finish().front().passes);
+  return std::move(finish().front());
 }
 
 /// What the host reads of a frame of cells before it is decoded.

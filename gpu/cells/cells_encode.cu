@@ -47,7 +47,7 @@ class CellsEncoder {
   }
 
   /// Call it after the next sync().
-  std::vector<CodedCells> finish() {
+  std::vector<std::vector<OwnCoded>> finish() {
     const bool has_overflown = sizes_[0].has_overflown != 0;  // of any frame
     if (has_overflown) {
       make_tasks(2);
@@ -187,28 +187,27 @@ class CellsEncoder {
     coded_heads_ = coded_heads;
   }
 
-  std::vector<CodedCells> sections() {
-    std::vector<CodedCells> coded(count_);
-    for_each_of_many(gpu_, count_,
-                     [&](std::size_t i) { coded[i].head = coded_heads_[i].write(rank_); });
+  std::vector<std::vector<OwnCoded>> sections() {
+    std::vector<std::vector<std::byte>> heads(count_);
+    for_each_of_many(gpu_, count_, [&](std::size_t i) { heads[i] = coded_heads_[i].write(rank_); });
     std::vector<ByteCount> begins{0};
-    std::vector<ByteCount> heads{0};
+    std::vector<ByteCount> heads_at{0};
     for (unsigned i = 0; i < count_; ++i) {
-      heads.push_back(heads.back() + coded[i].head.size());
-      begins.push_back(begins.back() + most_bytes_of(sizes_[i], coded[i].head.size()));
+      heads_at.push_back(heads_at.back() + heads[i].size());
+      begins.push_back(begins.back() + most_bytes_of(sizes_[i], heads[i].size()));
     }
     auto* const memory = gpu_.take<std::byte>(begins.back());
-    auto* const staged = gpu_.take_pinned<std::byte>(heads.back());
+    auto* const staged = gpu_.take_pinned<std::byte>(heads_at.back());
     std::vector<SectionPlaces> places(count_);
+    std::vector<std::vector<OwnCoded>> coded(count_);
     for_each_of_many(gpu_, count_, [&](std::size_t i) {
-      const Bytes head = coded[i].head;
-      std::copy(head.begin(), head.end(), staged + heads[i]);
-      places[i] = places_in(memory + begins[i], sizes_[i], {staged + heads[i], head.size()});
-      coded[i].passes.resize(static_cast<std::size_t>(first_.chains.passes));
-      add_sections(sizes_[i], places[i], coded[i].passes);
+      std::byte* const head = std::copy(heads[i].begin(), heads[i].end(), staged + heads_at[i]);
+      places[i] = places_in(memory + begins[i], sizes_[i], {head - heads[i].size(), head});
+      coded[i].resize(static_cast<std::size_t>(first_.chains.passes));
+      add_sections(sizes_[i], places[i], coded[i]);
     });
     store_sections(gpu_, first_, entries_, offsets_, anchors_, {gpu_, std::move(places)});
-    for (unsigned i = 0; i < count_; ++i) add_patches(i, coded[i].passes);
+    for (unsigned i = 0; i < count_; ++i) add_patches(i, coded[i]);
     return coded;
   }
 
@@ -247,7 +246,10 @@ class CellsEncoder {
   void add_sections(const CodedSizes& sizes, const SectionPlaces& places,
                     std::vector<OwnCoded>& passes) const {
     Sections& first = passes.front().sections;
-    add_section(SectionId::codebook, {places.head, places.head_bytes}, first);
+    first.add({SectionId::codebook,
+               {places.head, places.head_bytes},
+               {},
+               {places.staged_head, places.head_bytes}});
     add_section(SectionId::anchors, {places.anchors, anchor_bytes(anchors_, sizes.anchor_words)},
                 first);
     for (int pass = 0; pass < first_.chains.passes; ++pass) {
@@ -298,7 +300,7 @@ class CellsEncoder {
 }  // namespace
 
 template <class T>
-std::function<std::vector<CodedCells>()> start_to_encode_cells(
+std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
     DeviceContext& gpu, std::span<const CellsInput<T>> frames) {
   struct Group {
     std::vector<std::size_t> numbers;
@@ -315,18 +317,18 @@ std::function<std::vector<CodedCells>()> start_to_encode_cells(
         {std::move(numbers), std::make_shared<CellsEncoder<T>>(gpu, std::move(equal))});
   }
   return [groups = std::move(groups), count = frames.size()] {
-    std::vector<CodedCells> coded(count);
+    std::vector<std::vector<OwnCoded>> coded(count);
     for (const Group& group : groups) {
-      std::vector<CodedCells> own = group.encoder->finish();
+      std::vector<std::vector<OwnCoded>> own = group.encoder->finish();
       for (std::size_t i = 0; i < own.size(); ++i) coded[group.numbers[i]] = std::move(own[i]);
     }
     return coded;
   };
 }
 
-template std::function<std::vector<CodedCells>()> start_to_encode_cells(
+template std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
     DeviceContext&, std::span<const CellsInput<float>>);
-template std::function<std::vector<CodedCells>()> start_to_encode_cells(
+template std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
     DeviceContext&, std::span<const CellsInput<double>>);
 
 }  // namespace cuszi::gpu

@@ -84,8 +84,9 @@ void bitcomp_pack(DeviceContext& gpu, DType dtype, Sections& sections) {
 
 void bitcomp_unpack(DeviceContext& gpu, Sections& sections) {
   std::vector<const std::byte*> headers;
-  for (const auto& [id, bytes, unpacked] : sections.list()) {
-    if (!unpacked) continue;
+  for (const Section& section : sections.list()) {
+    if (!section.unpacked) continue;
+    const Bytes bytes = section.bytes;
     if (bytes.size() < bitcomp_header_bytes) throw ArchiveError("a packed section is truncated");
     headers.push_back(download(gpu, bytes.data(), bitcomp_header_bytes));
   }
@@ -99,9 +100,9 @@ void bitcomp_unpack(DeviceContext& gpu, Sections& sections) {
   const std::vector<std::uint64_t> hashes = block_hashes(gpu, strings);
   Sections result;
   std::size_t i = 0;
-  for (const auto& [id, bytes, unpacked] : sections.list()) {
-    result.add(id, unpacked ? strings[i] : bytes);
-    if (unpacked && hashes[i++] != unpacked->hash) {
+  for (const Section& section : sections.list()) {
+    result.add(section.id, section.unpacked ? strings[i] : section.bytes);
+    if (section.unpacked && hashes[i++] != section.unpacked->hash) {
       throw ArchiveError("a packed section does not unpack to its original bytes");
     }
   }

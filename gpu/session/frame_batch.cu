@@ -277,7 +277,7 @@ class GpuFrameBatch final : public FrameBatch {
       const auto found = tiles();
       for (std::size_t i = 0; i < found.size(); ++i) {
         if (!found[i]) continue;
-        coded[own->numbers[i]] = BatchCoded{{found[i]->coded}, {}, found[i]->min, found[i]->max};
+        coded[own->numbers[i]] = BatchCoded{{found[i]->coded}, found[i]->min, found[i]->max};
       }
     });
   }
@@ -287,11 +287,10 @@ class GpuFrameBatch final : public FrameBatch {
     auto [inputs, numbers] = inputs_of<T, CellsInput<T>>(frames);
     finish.push_back([cells = start_to_encode_cells<T>(gpu_, inputs), numbers = std::move(numbers),
                       frames](std::span<std::optional<BatchCoded>> coded) {
-      std::vector<CodedCells> own = cells();
+      std::vector<std::vector<OwnCoded>> own = cells();
       for (std::size_t i = 0; i < own.size(); ++i) {
         const BatchRange& range = frames[numbers[i]].range;
-        coded[numbers[i]] =
-            BatchCoded{std::move(own[i].passes), std::move(own[i].head), range.min, range.max};
+        coded[numbers[i]] = BatchCoded{std::move(own[i]), range.min, range.max};
       }
     });
   }

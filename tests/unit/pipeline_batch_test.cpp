@@ -65,16 +65,15 @@ class HostBatch final : public FrameBatch {
         coded.emplace_back();
         continue;
       }
-      BatchCoded& one = coded.emplace_back(BatchCoded{{}, {}, scan.min, scan.max}).value();
+      BatchCoded& one = coded.emplace_back(BatchCoded{{}, scan.min, scan.max}).value();
       for (const CodedPass& pass :
            session->encode_values({frame.params, {frame.bound, 1}, {}, {}})) {
         CodedPass& kept = one.passes.emplace_back();
-        for (const Section& section : pass.sections.list())
-          kept.sections.add(section.id,
-                            kept_.emplace_back(section.bytes.begin(), section.bytes.end()));
+        for (const Section& section : pass.sections.list()) {
+          const Bytes bytes = kept_.emplace_back(section.bytes.begin(), section.bytes.end());
+          kept.sections.add({section.id, bytes, {}, bytes});
+        }
       }
-      const Bytes head = one.passes.front().sections.find(SectionId::codebook);
-      one.head.assign(head.begin(), head.end());
     }
     return coded;
   }
