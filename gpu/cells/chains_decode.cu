@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/cells/coding.cuh"
+#include "gpu/coders/symbol_tables.cuh"
 #include "gpu/runtime/bytes.cuh"
 #include "gpu/runtime/launch.cuh"
 
@@ -69,21 +70,10 @@ struct SharedChains {
   __device__ static void fill_table(const std::uint16_t* frequencies, std::uint32_t* first,
                                     DecoderEntry* entries, const EntryOf& entry_of) {
     static_assert(token_places + 1 <= ring_size);
-    const unsigned lane = threadIdx.x % 32;
-    const std::uint32_t even = frequencies[2 * lane];
-    const std::uint32_t pair = even + frequencies[2 * lane + 1];
-    std::uint32_t sum = pair;
-    for (unsigned reach = 1; reach < 32; reach *= 2) {
-      const std::uint32_t before = __shfl_up_sync(~0U, sum, reach);
-      if (lane >= reach) sum += before;
-    }
-    first[2 * lane] = sum - pair;
-    first[2 * lane + 1] = sum - pair + even;
-    if (lane == 31) first[token_places] = sum;
-    __syncwarp();
+    sum_frequencies(frequencies, first);
     const bool is_table = first[token_places] == table_probability_one;
 #pragma unroll 4
-    for (unsigned slot = lane; slot < table_probability_one; slot += 32) {
+    for (unsigned slot = threadIdx.x % 32; slot < table_probability_one; slot += 32) {
       unsigned symbol = 0;
       CUSZI_UNROLL
       for (unsigned step = token_places / 2; step > 0; step /= 2)

@@ -16,6 +16,7 @@ __device__ void choose_lanes(const SymbolCounts& counts, const Cost* costs, Cell
   std::uint64_t raw_bits = 0;
   Cost cost = 0;
   if (kind > 0 && kind < class_count) {
+    CUSZI_UNROLL
     for (unsigned token = 0; token < cell_tokens; ++token) {
       const std::uint64_t count = counts.tokens[kind][token];
       codes += count;
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(32)
                       EncoderTables shares, Cost* costs, unsigned* tables_done) {
   __shared__ std::uint64_t own[token_places];
   __shared__ SymbolTable table;
-  __shared__ std::uint32_t first[token_places];
+  __shared__ std::uint32_t first[token_places + 1];
   const unsigned number = blockIdx.x % class_count;
   const bool is_of_codes = blockIdx.x < class_count;
   counts += blockIdx.y;
@@ -55,13 +56,8 @@ __global__ void __launch_bounds__(32)
   if (threadIdx.x == 0) {
     costs[blockIdx.x] = cost;
     (is_of_codes ? head->tables.codes : head->tables.classes)[number] = table;
-    std::uint32_t sum = 0;
-    for (unsigned i = 0; i < token_places; ++i) {
-      first[i] = sum;
-      sum += table.frequencies[i];
-    }
   }
-  __syncwarp();
+  sum_frequencies(table.frequencies, first);
   const unsigned places = is_of_codes ? token_places : class_places;
   PackedSymbolShare* const out =
       is_of_codes ? shares.codes + blockIdx.y * code_shares_of_frame + number * token_places

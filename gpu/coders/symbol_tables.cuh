@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/coders/symbol_tables.hpp"
+#include "gpu/runtime/launch.cuh"
 
 namespace cuszi::gpu {
 
@@ -60,11 +61,18 @@ __device__ inline Cost choose_table_by_warp(const std::uint64_t* counts,
   return min(usual, fitted);
 }
 
-/// The sums of the frequencies before each symbol, by one thread.
-__device__ inline void sum_frequencies(const std::uint16_t* frequencies,
-                                       std::uint32_t (&first)[token_places + 1]) {
-  first[0] = 0;
-  for (unsigned i = 0; i < token_places; ++i) first[i + 1] = first[i] + frequencies[i];
+/// The sums of the frequencies before each symbol, and of all, by a warp. `first` is in shared
+/// memory.
+__device__ inline void sum_frequencies(const std::uint16_t* frequencies, std::uint32_t* first) {
+  static_assert(token_places == 2 * 32);
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint32_t even = frequencies[2 * lane];
+  const std::uint32_t pair = even + frequencies[2 * lane + 1];
+  const std::uint32_t sum = sum_to_lane(pair);
+  first[2 * lane] = sum - pair;
+  first[2 * lane + 1] = sum - pair + even;
+  if (lane == 31) first[token_places] = sum;
+  __syncwarp();
 }
 
 /// The symbol of each slot, by all threads of a block.

@@ -39,9 +39,8 @@ __global__ void __launch_bounds__(32) choose_word_tables(const TableTask task) {
   if (threadIdx.x == 0) {
     if (is_of_tokens) task.costs[number] = cost;
     (is_of_tokens ? task.chosen->tokens : task.chosen->classes)[number] = table;
-    sum_frequencies(table.frequencies, first);
   }
-  __syncwarp();
+  sum_frequencies(table.frequencies, first);
   PackedSymbolShare* const shares =
       (is_of_tokens ? task.tokens : task.classes) + number * token_places;
   for (unsigned i = threadIdx.x; i < token_places; i += 32)
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(fill_threads)
   const bool is_of_tokens = blockIdx.x < word_classes;
   const std::uint16_t* const frequencies =
       (is_of_tokens ? tables->tokens : tables->classes)[number].frequencies;
-  if (threadIdx.x == 0) sum_frequencies(frequencies, first);
+  if (threadIdx.x < 32) sum_frequencies(frequencies, first);
   __syncthreads();
   SlotShare* const shares =
       (is_of_tokens ? slots.token_shares : slots.class_shares) + number * token_places;

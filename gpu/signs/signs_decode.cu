@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(SignsPolicy::fill_threads)
   __shared__ std::uint32_t first[token_places + 1];
   const unsigned number = blockIdx.x;
   const std::uint16_t* const frequencies = tables->of[number].frequencies;
-  if (threadIdx.x == 0) sum_frequencies(frequencies, first);
+  if (threadIdx.x < 32) sum_frequencies(frequencies, first);
   __syncthreads();
   if (threadIdx.x < sign_symbols)
     slots->shares[place_of_symbol(number, threadIdx.x)] =

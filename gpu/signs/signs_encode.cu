@@ -112,9 +112,8 @@ __global__ void __launch_bounds__(32) choose_sign_tables(const __grid_constant__
   if (threadIdx.x == 0) {
     atomicAdd(reinterpret_cast<unsigned long long*>(task.cost), cost);
     task.tables->of[number] = table;
-    sum_frequencies(table.frequencies, first);
   }
-  __syncwarp();
+  sum_frequencies(table.frequencies, first);
   if (threadIdx.x < sign_symbols)
     task.shares[place_of_symbol(number, threadIdx.x)] =
         PackedSymbolShare::of({table.frequencies[threadIdx.x], first[threadIdx.x]});
