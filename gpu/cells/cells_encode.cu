@@ -90,13 +90,15 @@ class CellsEncoder {
     gpu_.streams().mark();
     fit_cell_weights(gpu_, rank_, tasks);  // first, as it takes longest
     gpu_.streams().fork_since_mark([&] {
-      find_coded_points(gpu_, grid_, rank_, chains.coded);
       find_anchors(gpu_, rank_, tasks);
-      anchors_ = pack_anchors(gpu_, grid_, anchors, count_);
-      default_tables_ = upload_default_tables(gpu_);
+      find_coded_points(gpu_, grid_, rank_, chains.coded);
     });
     gpu_.streams().join();
     predict_cells(gpu_, rank_, tasks);
+    gpu_.streams().fork_since_mark([&] {  // joined with the counts
+      anchors_ = pack_anchors(gpu_, grid_, anchors, count_);
+      default_tables_ = upload_default_tables(gpu_);
+    });
   }
 
   PredictTasks<T> predict_tasks(std::int32_t* anchors) {
@@ -143,8 +145,11 @@ class CellsEncoder {
     first_.words = gpu_.take<LaneWords>(entries);
     offsets_ = gpu_.take<std::uint64_t>(entries + count_);
     make_tasks(1);
+    gpu_.streams().mark();
     list_live_blocks(gpu_, count_, chains, live);
-    count_symbols_of_cells(gpu_, tasks_, counts_);
+    gpu_.streams().fork_since_mark([&] { count_cell_classes(gpu_, tasks_, counts_); });
+    gpu_.streams().join();  // or multiprocessors get unequal shares of the counting blocks
+    count_cell_tokens(gpu_, tasks_, counts_);
     gpu_.streams().fork([&] { encode_lists(gpu_, tasks_); });
     choose_tables(gpu_, counts_, count_, default_tables_, tables_done_, heads_, tables);
     gpu_.streams().join();

@@ -7,9 +7,6 @@ namespace cuszi::gpu {
 
 namespace {
 
-__device__ int pass_of_block(int rank, std::uint32_t block) {
-  return block == 0 ? 0 : (31 - __clz(static_cast<int>(block))) / rank + 1;
-}
 /// The blocks of a pass, as bits.
 __device__ std::uint64_t blocks_mask(int rank, int pass) {
   return ((std::uint64_t{1} << blocks_of_pass(rank, pass)) - 1) << first_block_of_pass(rank, pass);
@@ -229,14 +226,16 @@ class MagnitudeCounts {
     const std::uint32_t pairs[] = {eight_codes.x, eight_codes.y, eight_codes.z, eight_codes.w};
     std::uint32_t low = 0;  // 4 bits a magnitude
     std::uint32_t high = 0;
+    std::uint32_t others = 0;  // bit i: code i has a larger magnitude
     CUSZI_UNROLL
     for (unsigned i = 0; i < 8; ++i) {
       const int code = static_cast<std::int16_t>(pairs[i / 2] >> (i % 2 * 16));
-      const unsigned shift = 4 * static_cast<unsigned>(abs(code));
-      low += __funnelshift_lc(0, 1, shift);  // 0 from 32 on
-      high += __funnelshift_lc(0, 1, shift - 32);
-      shifts_ |= shift;
+      const auto magnitude = static_cast<unsigned>(abs(code));
+      low += __funnelshift_lc(0, 1, 4 * magnitude);  // 0 from 32 on
+      high += __funnelshift_lc(0, 1, 4 * magnitude - 32);
+      if (magnitude >= magnitudes) others |= 1U << i;
     }
+    others_ = others_ >> 8 | std::uint64_t{others} << (cell_block_codes - 8);
     constexpr std::uint32_t even = 0x0F0F0F0F;
     counts_[0] += low & even;
     counts_[1] += low >> 4 & even;
@@ -246,12 +245,12 @@ class MagnitudeCounts {
   __device__ std::uint32_t operator[](unsigned magnitude) const {
     return counts_[magnitude / 8 * 2 + magnitude % 2] >> (magnitude % 8 / 2 * 8) & 0xFFU;
   }
-  /// Whether there was a larger one.
-  __device__ bool has_others() const { return shifts_ >= 4 * magnitudes; }
+  /// Which codes of a whole block have larger ones, as bits.
+  __device__ std::uint64_t others() const { return others_; }
 
  private:
   std::uint32_t counts_[4] = {};  ///< bytes: of 0, 2, 4, 6; 1, 3, 5, 7; 8, ...; 9, ...
-  std::uint32_t shifts_ = 0;
+  std::uint64_t others_ = 0;
 };
 
 /// A thread a block that has codes, in turn. Tokens of two signs count as that of the positive
@@ -290,10 +289,9 @@ __global__ void __launch_bounds__(CellsPolicy::count_threads)
       const std::uint32_t count = found[magnitude] - (magnitude == 0 ? without_code : 0);
       if (count != 0) atomicAdd(own + magnitude, count);
     }
-    if (!found.has_others()) continue;
-    for (int k = 0; k < cell_block_codes; ++k) {
-      const std::uint32_t token = token_of_code(codes[k]).token;
-      if (token >= small_tokens) atomicAdd(&large[kind][token - small_tokens], 1U);
+    for (std::uint64_t others = found.others(); others != 0; others &= others - 1) {
+      const int code = codes[__ffsll(static_cast<long long>(others)) - 1];
+      atomicAdd(&large[kind][token_of_code(code).token - small_tokens], 1U);
     }
   }
   __syncthreads();
@@ -381,24 +379,33 @@ void find_coded_points(DeviceContext& gpu, const CellGrid& grid, int rank, Coded
   check_launch("mark_coded");
 }
 
-void count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames,
-                            SymbolCounts* counts) {
-  const CellsChains& first = frames.list().front().chains;
-  const std::uint64_t blocks = std::uint64_t{first.tiles} * tile_blocks;
+namespace {
+
+/// Thread blocks that take the blocks of codes of so many frames in turn.
+dim3 counting_blocks(DeviceContext& gpu, const ChainEncodeTasks& frames) {
+  const std::uint64_t blocks = std::uint64_t{frames.list().front().chains.tiles} * tile_blocks;
   const std::uint64_t most =
       std::uint64_t{CellsPolicy::count_blocks} * gpu.device().multiprocessors / frames.count();
   const std::uint64_t wanted = ceil_div(blocks, CellsPolicy::count_threads);
-  const dim3 launched(grid_of(std::min(wanted, std::max<std::uint64_t>(most, 1))), frames.count());
-  gpu.streams().fork([&] {
-    count_classes<<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(
-        first.rank, first.tiles, first.classes, counts);
-    check_launch("count_classes");
-  });
+  return {grid_of(std::min(wanted, std::max<std::uint64_t>(most, 1))), frames.count()};
+}
+
+}  // namespace
+
+void count_cell_classes(DeviceContext& gpu, const ChainEncodeTasks& frames, SymbolCounts* counts) {
+  const CellsChains& first = frames.list().front().chains;
+  count_classes<<<counting_blocks(gpu, frames), CellsPolicy::count_threads, 0, gpu.stream()>>>(
+      first.rank, first.tiles, first.classes, counts);
+  check_launch("count_classes");
+}
+
+void count_cell_tokens(DeviceContext& gpu, const ChainEncodeTasks& frames, SymbolCounts* counts) {
   frames.visit([&]<class Frames>(const Frames& tasks) {
-    count_tokens<Frames><<<launched, CellsPolicy::count_threads, 0, gpu.stream()>>>(tasks, counts);
+    count_tokens<Frames>
+        <<<counting_blocks(gpu, frames), CellsPolicy::count_threads, 0, gpu.stream()>>>(tasks,
+                                                                                        counts);
   });
   check_launch("count_tokens");
-  gpu.streams().join();
 }
 
 }  // namespace cuszi::gpu

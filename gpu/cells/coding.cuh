@@ -82,6 +82,11 @@ struct ChainEncodeTask {
 
 using ChainEncodeTasks = FrameTasks<ChainEncodeTask>;
 
+/// The pass of a block of a tile.
+__device__ inline int pass_of_block(int rank, std::uint32_t block) {
+  return block == 0 ? 0 : (31 - __clz(static_cast<int>(block))) / rank + 1;
+}
+
 /// Words for the lists of a frame's sparse blocks: one for each block, and one more a pass.
 CUSZI_HD inline std::uint64_t lists_of_frame(std::uint64_t tiles) {
   return tiles * tile_blocks + most_cell_passes;
@@ -95,10 +100,10 @@ static_assert(list_bits(most_sparse_sum) <= 32);
 /// Starts to make the lists of sparse blocks.
 void encode_lists(DeviceContext& gpu, const ChainEncodeTasks& frames);
 
-/// Starts to count the classes of all blocks and the tokens of those that have codes, by frame.
-/// `counts` are 0 before.
-void count_symbols_of_cells(DeviceContext& gpu, const ChainEncodeTasks& frames,
-                            SymbolCounts* counts);
+/// Starts to count the classes of all blocks, by frame. `counts` are 0 before.
+void count_cell_classes(DeviceContext& gpu, const ChainEncodeTasks& frames, SymbolCounts* counts);
+/// Starts to count the tokens of the blocks that have some. `counts` are 0 before.
+void count_cell_tokens(DeviceContext& gpu, const ChainEncodeTasks& frames, SymbolCounts* counts);
 
 /// Starts to code the chains of all passes.
 void encode_chains(DeviceContext& gpu, const ChainEncodeTasks& frames);

@@ -35,7 +35,7 @@ struct BlockPair {
   __device__ std::uint32_t before_block(unsigned i) const {
     return i == 0 ? before : before + bits[0];
   }
-  /// The bits before the first block of a pass. By all lanes.
+  /// The bits before the first block of a pass, which may differ between lanes. By all lanes.
   __device__ std::uint32_t before_pass(int rank, int pass) const {
     const std::uint32_t first = first_block_of_pass(rank, pass);
     const std::uint32_t even = __shfl_sync(~0U, before_block(0), static_cast<int>(first / 2));
@@ -52,18 +52,15 @@ __device__ void for_each_sparse_block(const CellsChains& chains, std::uint32_t t
   const std::uint64_t sparse = chains.sparse[tile];
   if (sparse == 0) return;
   const BlockPair own(chains.classes + std::uint64_t{tile} * tile_blocks, sparse);
-  CUSZI_NO_UNROLL
-  for (int pass = 0; pass < chains.passes; ++pass) {
-    const std::uint32_t first = first_block_of_pass(chains.rank, pass);
+  CUSZI_UNROLL
+  for (unsigned i = 0; i < 2; ++i) {
+    const std::uint32_t block = 2 * (threadIdx.x % 32) + i;
+    const int pass = pass_of_block(chains.rank, block);
     const std::uint32_t before = own.before_pass(chains.rank, pass);
+    if (own.bits[i] == 0 || pass >= chains.passes) continue;
     const std::uint64_t at =
         chains.lists_at[static_cast<std::uint64_t>(pass) * chains.tiles + tile];
-    CUSZI_UNROLL
-    for (unsigned i = 0; i < 2; ++i) {
-      const std::uint32_t block = 2 * (threadIdx.x % 32) + i;
-      if (own.bits[i] == 0 || block - first >= blocks_of_pass(chains.rank, pass)) continue;
-      use(pass, tile * tile_blocks + block, own.kinds[i], at + own.before_block(i) - before);
-    }
+    use(pass, tile * tile_blocks + block, own.kinds[i], at + own.before_block(i) - before);
   }
 }
 
@@ -170,11 +167,12 @@ __global__ void __launch_bounds__(list_threads) take_lists(const __grid_constant
   if (tile >= chains.tiles) return;
   for_each_sparse_block(
       chains, tile, [&](int pass, std::uint32_t block, std::uint32_t kind, std::uint64_t at) {
+        const std::uint32_t list = list_at(ListWords(task, pass), at);
         std::int16_t* const codes = chains.codes + std::uint64_t{block} * cell_block_codes;
         CUSZI_UNROLL
         for (unsigned i = 0; i < cell_block_codes / 8; ++i)
           reinterpret_cast<uint4*>(codes)[i] = make_uint4(0, 0, 0, 0);
-        add_units(list_at(ListWords(task, pass), at), kind, codes);
+        add_units(list, kind, codes);
       });
 }
 

@@ -24,9 +24,10 @@ constexpr unsigned threads_of_multiprocessor = 2048;
 
 struct ScanPolicy {
   static constexpr unsigned threads = ItemPolicy::threads;
-  static constexpr unsigned blocks_of_multiprocessor = 8;
+  /// Half of those that fit, so that none waits for what runs beside.
+  static constexpr unsigned blocks_of_multiprocessor = 4;
   static constexpr unsigned resident_blocks =
-      std::min(blocks_of_multiprocessor, threads_of_multiprocessor / threads);
+      std::min(2 * blocks_of_multiprocessor, threads_of_multiprocessor / threads);
   static constexpr unsigned in_flight = 4;  ///< packs of a thread that are waited for together
 };
 
