@@ -43,7 +43,7 @@ PAGES = {
                "peers_sdrbench", "simulated_h200", "climate_cpu", "pointwise_cpu", "lossless_cpu", "presets_real", "interp_parts", "fields_real"]),
     "gpu": ("Speed on a GPU", "A whole call is everything between a field in device memory and an archive in device "
             "memory, or back: kernels, work of the host, copies and waits. GB/s are of the field.",
-            ["ratio_h200", "ratio_h200_forms", "balanced_h200", "balanced_h200_steps", "fast_h200", "types_h200", "lossless_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio",
+            ["ratio_h200", "ratio_h200_forms", "balanced_h200", "balanced_h200_forms", "balanced_h200_steps", "fast_h200", "types_h200", "lossless_h200", "cusz_cuszi_h200", "cusz_cuszi_ratio",
              "zfp_h200", "peers_h200", "frames_h200", "verify_h200", "bitcomp_h100"]),
     "cpu": ("Speed and memory on a CPU", "GB/s and MB/s are of the field.",
             ["presets_efforts_cpu", "sz3_cpu", "presets_cpu", "ratio_cpu_small", "zfp_cpu_libzfp"]),
