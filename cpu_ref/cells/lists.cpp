@@ -71,4 +71,19 @@ void unpack_lists(const CellBlocks& all, const std::vector<std::uint64_t>& spars
   });
 }
 
+LiveBlocks CellBlocks::live(int pass) const {
+  LiveBlocks live;
+  const std::uint32_t first = first_block_of_pass(rank, pass);
+  const std::uint32_t count = blocks_of_pass(rank, pass);
+  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+    const std::uint64_t begin = tile * tile_blocks + first;
+    for (std::uint64_t block = begin; block < begin + count; ++block) {
+      if (classes[block] == 0) continue;
+      const bool is_sparse = is_sparse_block(classes[block], coded_of(block));
+      (is_sparse ? live.sparse : live.coded).push_back(block);
+    }
+  }
+  return live;
+}
+
 }  // namespace cuszi::cpu
