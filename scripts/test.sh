@@ -70,7 +70,7 @@ once() {
 
 tidy_file() { # FILE
     local output
-    output=$(clang-tidy-14 --quiet -p build/default "$1" 2>&1) || { echo "$output"; return 1; }
+    output=$(clang-tidy-14 --quiet -p build/tidy "$1" 2>&1) || { echo "$output"; return 1; }
 }
 
 tidy_once() { # KEY FILE
@@ -84,14 +84,14 @@ check_format() {
 
 check_tidy() {
     local key
-    cmake --preset default  # for compile_commands.json
+    cmake --preset tidy  # for compile_commands.json
     # Inputs of a check: rules, flags and headers.
-    key=$(sources '*.h' '*.hpp' '*.cuh' | xargs -r cat .clang-tidy build/default/compile_commands.json |
+    key=$(sources '*.h' '*.hpp' '*.cuh' | xargs -r cat .clang-tidy build/tidy/compile_commands.json |
         sha256sum)
     # Files that no build compiles have no flags.
     sources '*.cpp' | grep -v '^tests/' |
         while read -r file; do
-            ! grep -qF "/$file\"" build/default/compile_commands.json || echo "$file"
+            ! grep -qF "/$file\"" build/tidy/compile_commands.json || echo "$file"
         done |
         xargs -r -n 1 -P "$jobs" bash -c 'tidy_once "$@"' tidy_once "$key"
 }

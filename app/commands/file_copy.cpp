@@ -113,6 +113,7 @@ class FileCopy {
         });
     if (found != variables.end()) return static_cast<std::size_t>(found - variables.begin());
     std::vector<std::string> names;
+    names.reserve(variables.size());
     for (const Variable& variable : variables) names.push_back(variable.name);
     throw UsageError(fmt::format("--bound {}: {} has no such variable of numbers; it has {}", name,
                                  input_, fmt::join(names, ", ")));

@@ -189,15 +189,16 @@ std::vector<std::byte> read_field(const std::string& path, const Dims& dims, DTy
 std::vector<std::byte> scaled_field(const std::string& path, const Dims& dims, DType dtype) {
   const std::vector<std::byte> field = read_field(path, dims, DType::f32);
   const std::span values(reinterpret_cast<const float*>(field.data()), dims.count());
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto range = std::minmax_element(values.begin(), values.end());
+  const double low = *range.first;
   const double least = is_integer(dtype) ? nearest_stored(dtype, -1e30) : 0;
   const double most = is_integer(dtype) ? nearest_stored(dtype, 1e30) : 1;
-  const double factor = (most - least) / (double{*high} - double{*low});
+  const double factor = (most - least) / (*range.second - low);
   std::vector<std::byte> scaled(dims.count() * size_of(dtype));
   with_type_of(work_of(dtype), [&](auto zero) {
     std::vector<decltype(zero)> work;
     for (const float value : values)
-      work.push_back(static_cast<decltype(zero)>(least + factor * (double{value} - double{*low})));
+      work.push_back(static_cast<decltype(zero)>(least + factor * (double{value} - low)));
     from_work(dtype, std::as_bytes(std::span(work)), scaled);
   });
   return scaled;

@@ -167,7 +167,7 @@ class ChunkFile : Unmovable {
     check(H5Zregister(H5PLget_plugin_info()), "take the filter");
     const hid_t in_memory = check(H5Pcreate(H5P_FILE_ACCESS), "make properties");
     constexpr std::size_t grows_by = std::size_t{64} << 20;
-    check(H5Pset_fapl_core(in_memory, grows_by, 0), "keep a file in memory");
+    check(H5Pset_fapl_core(in_memory, grows_by, false), "keep a file in memory");
     file_ =
         check(H5Fcreate("library_bench.h5", H5F_ACC_TRUNC, H5P_DEFAULT, in_memory), "make a file");
     H5Pclose(in_memory);
@@ -187,7 +187,7 @@ class ChunkFile : Unmovable {
   }
 
   /// Flushes the chunk.
-  void write(Bytes values) {
+  void write(Bytes values) const {
     check(H5Dwrite(dataset_, type_, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
     check(H5Dflush(dataset_), "write");
   }

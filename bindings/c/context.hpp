@@ -105,7 +105,7 @@ struct cuszi_context {
   void leave_to_parent() noexcept;
   void finish_pending();
 
-  const cuszi::api::StreamOrder order_;
+  cuszi::api::StreamOrder order_;
   cuszi_status status_ = CUSZI_OK;
   double reached_ = std::numeric_limits<double>::quiet_NaN();
   std::string error_;

@@ -158,7 +158,7 @@ std::string warning_of(const std::vector<FillWarning>& warnings, bool strict) {
 /// Includes a missed target.
 std::string warning_of(const TargetArchive& made, const std::optional<Target>& target,
                        bool strict) {
-  const std::string warning = warning_of(made.result.warnings, strict);
+  std::string warning = warning_of(made.result.warnings, strict);
   if (!target || is_met(*target, made.reached)) return warning;
   const std::string unmet = fmt::format("target {} not met; the archive reaches {:.4g}",
                                         to_string(*target), made.reached);

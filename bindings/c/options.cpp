@@ -42,7 +42,7 @@ cuszi_options read_options(const cuszi_options* options) {
 }
 
 FieldSettings checked_settings(const cuszi_options& options) {
-  const FieldSettings settings = field_settings(options, options.bound != 0, "bound");
+  FieldSettings settings = field_settings(options, options.bound != 0, "bound");
   if (options.zfp_mode != CUSZI_ZFP_ACCURACY && settings.frame.predictor.id != PredictorId::zfp) {
     refuse_value("zfp_mode", fmt::format("{}", options.zfp_mode),
                  "0, and the predictor is not zfp");

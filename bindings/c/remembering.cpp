@@ -90,7 +90,8 @@ std::optional<AmendedField> amend_remembered(Backends& backends, const cuszi_opt
                                    [&](Bytes archive) { return restored(backends, archive); });
   if (nearest.empty()) return std::nullopt;
   std::vector<Bytes> archives;
-  for (const auto& archive : nearest) archives.push_back(*archive);
+  archives.reserve(nearest.size());
+  for (const auto& archive : nearest) archives.emplace_back(*archive);
   return amend_field(backends, settings, layout, here, archives);
 }
 

@@ -262,8 +262,7 @@ class Amender {
 
   /// A new archive with a list of inexactly restored points.
   std::vector<std::byte> anew(std::vector<FillWarning>& warnings) {
-    const std::vector<std::byte> base =
-        compressed(backends_, settings_, layout_, bytes_, &warnings);
+    std::vector<std::byte> base = compressed(backends_, settings_, layout_, bytes_, &warnings);
     const std::vector<S> back = restored_values<S>(backends_, base);
     for (std::uint64_t i = 0; i < values_.size(); ++i) {
       const bool as_was = points_[i] != Point::fresh && bits(back[i]) != bits(values_[i]);

@@ -19,7 +19,10 @@ struct Truncated final : ArchiveError {
   using ArchiveError::ArchiveError;
 };
 
-Truncated truncated(const char* what) { return Truncated(fmt::format("{} is truncated", what)); }
+Truncated truncated(const char* what) {
+  Truncated error(fmt::format("{} is truncated", what));
+  return error;
+}
 
 /// Memory grows with the bytes read, so that a false size costs nothing.
 std::vector<std::byte> taken(ByteSource& source, ByteCount size, const char* what) {

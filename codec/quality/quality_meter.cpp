@@ -26,7 +26,7 @@ std::string coordinates(const Dims& dims, std::uint64_t point) {
 std::string text_of(const ValueBound& bound) {
   using Kind = ValueBound::Kind;
   if (bound.kind == Kind::absolute) return fmt::format("{}", bound.bound);
-  const std::string share = fmt::format("{} of its value", bound.share);
+  std::string share = fmt::format("{} of its value", bound.share);
   if (bound.kind == Kind::share) return share;
   return fmt::format("the {} of {} and {}", bound.kind == Kind::either ? "larger" : "smaller",
                      bound.bound, share);

@@ -226,7 +226,7 @@ class TargetSearch {
     const bool tunes = target_.kind == Target::Kind::psnr && is_multilevel(settings) &&
                        policy_of(settings.frame.predictor.multilevel.effort).tunes_targets;
     if (!tunes) return reach_target(settings);
-    const AtTarget first = reach_target(tuned(settings, tunings.front()));
+    AtTarget first = reach_target(tuned(settings, tunings.front()));
     FieldSettings at_first = settings;
     at_first.bound = first.settings.bound;
     std::optional<AtTarget> best;

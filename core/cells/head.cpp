@@ -32,10 +32,10 @@ void for_each_table(Tables& tables, const F& f) {
 
 /// The least and the largest sum of the magnitudes of a block of a class.
 struct ClassSums {
-  std::uint32_t least;
-  std::uint32_t largest;
+  std::uint32_t least = 0;
+  std::uint32_t largest = 0;
 
-  explicit ClassSums(int number) : least(0), largest(0) {
+  explicit ClassSums(int number) {
     while (class_of_sum(least) < number) ++least;
     largest = least;
     while (number < class_count - 1 && class_of_sum(largest + 1) == number) ++largest;
@@ -103,8 +103,8 @@ std::vector<std::byte> CellsHead::write(int rank) const {
     const bool is_default = own == equal_weights(odd);
     out.put(is_default ? 1 : 0, 1);
     if (is_default) return;
-    out.put(static_cast<std::uint64_t>(own.second + most_weight), weight_bits);
-    out.put(static_cast<std::uint64_t>(own.third + most_weight), weight_bits);
+    out.put(static_cast<std::uint32_t>(own.second + most_weight), weight_bits);
+    out.put(static_cast<std::uint32_t>(own.third + most_weight), weight_bits);
   });
   for_each_table(tables, [&](const SymbolTable& table, const SymbolTable&, bool is_of_codes) {
     write_table(table, is_of_codes, out);

@@ -57,7 +57,8 @@ template <class Term>
 double sum_of(std::span<const double> values, const Term& term) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < values.size(); ++i) sum += term(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i)  // NOLINT(modernize-loop-convert)
+    sum += term(values[i]);
   return sum;
 }
 

@@ -44,8 +44,8 @@ struct WordByWord {
                             std::uint32_t* states) {
     std::size_t taken = 0;
     for (std::uint32_t low = lanes_of(flags); low != 0; low &= low - 1) {
-      std::uint32_t& state = states[std::countr_zero(low)];
-      state = state << 16 | words[taken++];
+      const int lane = std::countr_zero(low);
+      states[lane] = states[lane] << 16 | words[taken++];
     }
     return taken;
   }

@@ -101,12 +101,12 @@ LoadedFrame load_frame(Backend& backend, const FrameConfig& config, const FrameS
                        FrameValues values, const FillValues& fills, StepTimes& times,
                        const std::optional<FieldScan>& known = {});
 
-/// Compresses a loaded frame. Errors of values that are not missing stay within `bound`, and within
+/// Compresses a loaded frame. Errors of values that are not missing stay within `asked`, and within
 /// LoadedFrame::asked (predictor `multilevel`); both refer to stored values. A frame of one value
 /// stores only that and its mask. Bounds relative to values use a transform. Frames that cannot be
 /// coded (bound 0, range beyond the dtype), or not smaller, are packed losslessly or stored.
 FrameReport compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,
-                           const ValueBound& bound, const FrameDestination& to, StepTimes& times);
+                           const ValueBound& asked, const FrameDestination& to, StepTimes& times);
 
 /// The only frame of its field, in host memory.
 CompressedFrame compress_frame(Backend& backend, const FrameConfig& config, LoadedFrame frame,

@@ -28,6 +28,7 @@ class Pack {
   [[gnu::always_inline]] Pack(const Pack& other) {
     for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
   }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
   [[gnu::always_inline]] Pack& operator=(const Pack& other) {
     for (std::size_t i = 0; i < registers; ++i) vectors_[i] = other.vectors_[i];
     return *this;

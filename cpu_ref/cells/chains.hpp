@@ -61,7 +61,7 @@ struct CellCounts {
   /// are counted apart, so that none waits for the one before.
   std::uint64_t parts[class_count][4][token_places] = {};
 
-  void add_block(int number, const std::int16_t* codes, std::uint64_t coded);
+  void add_block(int number, const std::int16_t* block, std::uint64_t coded);
   void add_contexts(const CellBlocks& blocks);
   void add(const CellCounts& others);
   /// How many raw bits the counted codes have.

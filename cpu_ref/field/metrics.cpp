@@ -99,8 +99,8 @@ void add_exact_errors(Bytes original, Bytes restored, const FillValues& fills, d
   quality.max_error = 0;
   for (std::size_t i = 0; i < was.size(); ++i) {
     if (was[i] == now[i] || is_missing(static_cast<double>(was[i]))) continue;
-    const auto a = static_cast<std::uint64_t>(was[i]);
-    const auto b = static_cast<std::uint64_t>(now[i]);
+    const auto a = static_cast<std::uint64_t>(static_cast<std::int64_t>(was[i]));
+    const auto b = static_cast<std::uint64_t>(static_cast<std::int64_t>(now[i]));
     const auto error = static_cast<double>(was[i] > now[i] ? a - b : b - a);
     quality.max_error = std::max(quality.max_error, error);
     if (error > bound && (!quality.first_bad || i < *quality.first_bad)) quality.first_bad = i;

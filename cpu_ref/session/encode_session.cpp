@@ -212,6 +212,7 @@ std::vector<CodedPass> keep_passes(OwnCoded coded, SectionStore& store) {
 }
 std::vector<CodedPass> keep_passes(std::vector<OwnCoded> coded, SectionStore& store) {
   std::vector<CodedPass> passes;
+  passes.reserve(coded.size());
   for (OwnCoded& pass : coded) passes.push_back(keep(std::move(pass), store));
   return passes;
 }
@@ -296,7 +297,7 @@ class CpuEncodeSession final : public EncodeSession {
     const std::uint64_t kept = found.missing - scan_.missing;
     if (are_kept_in_tiles(draft_, choice.params, kept, shape_.points())) {
       found.missing = scan_.missing;
-      scan_ = std::move(found);
+      scan_ = found;
       frame_rules_ = {};
     } else {
       learn(found, {});

@@ -11,7 +11,7 @@ class FlaggedBytes {
  public:
   /// Bytes that are not flagged must be 0.
   static std::uint64_t gather(std::uint64_t bytes, std::uint32_t flags) {
-    const Moves& moves = table_[flags];
+    const Moves& moves = moves_of_flags[flags];
     for (unsigned i = 0; i < 3; ++i) {
       const std::uint64_t moved = bytes & moves.from[i];
       bytes = (bytes ^ moved) | moved >> (8U << i);
@@ -21,14 +21,14 @@ class FlaggedBytes {
 
   /// Inverse of gather(); ignores further bytes.
   static std::uint64_t scatter(std::uint64_t bytes, std::uint32_t flags) {
-    const Moves& moves = table_[flags];
+    const Moves& moves = moves_of_flags[flags];
     for (unsigned i = 3; i-- > 0;) {
       bytes ^= (bytes ^ bytes << (8U << i)) & moves.from[i];
     }
     return bytes & moves.named;
   }
 
-  static std::uint32_t count(std::uint32_t flags) { return counts_[flags]; }
+  static std::uint32_t count(std::uint32_t flags) { return counts_of_flags[flags]; }
 
  private:
   struct Moves {
@@ -60,13 +60,14 @@ class FlaggedBytes {
     return table;
   }
 
-  static const std::array<Moves, 256> table_;
-  static const std::array<std::uint8_t, 256> counts_;
+  static const std::array<Moves, 256> moves_of_flags;
+  static const std::array<std::uint8_t, 256> counts_of_flags;
 };
 
-inline constexpr std::array<FlaggedBytes::Moves, 256> FlaggedBytes::table_ =
+inline constexpr std::array<FlaggedBytes::Moves, 256> FlaggedBytes::moves_of_flags =
     for_all_flags<Moves>(moves_of);
-inline constexpr std::array<std::uint8_t, 256> FlaggedBytes::counts_ = for_all_flags<std::uint8_t>(
-    [](unsigned flags) { return static_cast<std::uint8_t>(std::popcount(flags)); });
+inline constexpr std::array<std::uint8_t, 256> FlaggedBytes::counts_of_flags =
+    for_all_flags<std::uint8_t>(
+        [](unsigned flags) { return static_cast<std::uint8_t>(std::popcount(flags)); });
 
 }  // namespace cuszi::cpu

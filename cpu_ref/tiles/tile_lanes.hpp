@@ -18,9 +18,9 @@ using LanePoints = PointsOf<std::uint32_t>;
 /// All ones in lanes with a neighbour `distance` lower along an axis, else 0.
 template <class Shape, int axis, int distance>
 struct HasLower {
-  Lanes mask;
+  Lanes mask{};
 
-  constexpr HasLower() : mask{} {
+  constexpr HasLower() {
     for (int lane = 0; lane < static_cast<int>(tile_lanes); ++lane)
       mask[lane] = Shape::lane_along(lane, axis) >= distance ? ~0U : 0;
   }
