@@ -165,25 +165,28 @@ std::string_view name_of(FrameKind kind) {
 
 void Sections::add(const Section& section) { list_.push_back(section); }
 
-bool Sections::has(SectionId id) const {
-  return std::any_of(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
-}
-
-Bytes Sections::find(SectionId id) const {
+const Section* Sections::section(SectionId id) const {
   const auto at =
       std::find_if(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
-  return at == list_.end() ? Bytes{} : at->bytes;
+  return at == list_.end() ? nullptr : &*at;
+}
+
+bool Sections::has(SectionId id) const { return section(id) != nullptr; }
+
+Bytes Sections::find(SectionId id) const {
+  const Section* const found = section(id);
+  return found == nullptr ? Bytes{} : found->bytes;
 }
 
 Bytes Sections::at(SectionId id) const {
-  if (!has(id)) throw ArchiveError("a frame lacks its section " + std::string(name_of(id)));
-  return find(id);
+  const Section* const found = section(id);
+  if (found == nullptr) throw ArchiveError("a frame lacks its section " + std::string(name_of(id)));
+  return found->bytes;
 }
 
 Bytes Sections::on_host(SectionId id) const {
-  const auto at =
-      std::find_if(list_.begin(), list_.end(), [&](const Section& s) { return s.id == id; });
-  return at == list_.end() ? Bytes{} : at->on_host;
+  const Section* const found = section(id);
+  return found == nullptr ? Bytes{} : found->on_host;
 }
 
 ByteCount Sections::size() const {

@@ -70,6 +70,9 @@ class Sections {
   ByteCount size() const;
 
  private:
+  /// Null if there is no such section.
+  const Section* section(SectionId id) const;
+
   std::vector<Section> list_;
 };
 
