@@ -44,10 +44,11 @@ class RawBitsWriter {
 class RawBitsReader {
  public:
   /// Reads of a number of bytes after the end are zeros, until check().
-  explicit RawBitsReader(Bytes bytes, std::size_t bytes_between_checks)
-      : bytes_(bytes.size() + bytes_between_checks + 2 * sizeof(std::uint64_t)),
-        bits_(8 * bytes.size()) {
-    if (!bytes.empty()) std::memcpy(bytes_.data(), bytes.data(), bytes.size());
+  explicit RawBitsReader(Bytes bytes, std::size_t bytes_between_checks) : bits_(8 * bytes.size()) {
+    const std::size_t readable = bytes.size() + bytes_between_checks + 2 * sizeof(std::uint64_t);
+    bytes_.reserve(readable);
+    bytes_.assign(bytes.begin(), bytes.end());
+    bytes_.resize(readable);
   }
 
   /// Up to 64 bits.
