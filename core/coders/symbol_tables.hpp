@@ -96,30 +96,28 @@ CUSZI_HD inline std::uint32_t ideal_frequency(const Count* counts, std::uint64_t
       (mean_count(counts, symbol, is_signed) << (table_probability_bits + ideal_fraction)) / total);
 }
 
-/// The frequencies of an explicit table for symbols with these counts, of which one at least is
-/// not 0, given ideal_of(symbol), their ideal frequencies: calls store(symbol, frequency) for all,
-/// with 0 for the rest. What rounding takes or adds is made up for by the symbols behind. Returns
+/// Rounds the frequencies of an explicit table, but for that of the rest: calls store(symbol,
+/// frequency) for those that are not 0, given is_there(symbol), whether its mean count is not 0,
+/// and ideal_of(symbol). What rounding takes or adds is made up for by the symbols behind. Returns
 /// what the others leave for the rest, which may be too little.
-template <class Count, class IdealOf, class Store>
-CUSZI_HD inline std::int32_t round_frequencies(const Count* counts, const IdealOf& ideal_of,
-                                               bool is_signed, const Store& store) {
-  const std::uint32_t rest_at = rest_symbol(counts, is_signed);
+template <class IsThere, class IdealOf, class Store>
+CUSZI_HD inline std::int32_t round_frequencies(std::uint32_t rest_at, const IsThere& is_there,
+                                               const IdealOf& ideal_of, bool is_signed,
+                                               const Store& store) {
   std::int64_t owed = 0;
   std::int32_t rest = table_probability_one;
   std::uint32_t alike = 1;
   for (std::uint32_t i = 0; i < token_places; i += alike) {
     alike = pair_size(i, is_signed);
-    std::uint32_t frequency = 0;
+    if (i == rest_at || !is_there(i)) continue;
     const std::int64_t ideal = ideal_of(i);
-    if (i != rest_at && mean_count(counts, i, is_signed) != 0) {
-      const std::int64_t most = ideal / 8;
-      const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
-      const auto whole =
-          static_cast<std::uint32_t>((wanted + (1 << (ideal_fraction - 1))) >> ideal_fraction);
-      frequency = whole == 0 ? 1 : rounded_frequency(whole);
-      owed += alike * (ideal - (std::int64_t{frequency} << ideal_fraction));
-      rest -= static_cast<std::int32_t>(alike * frequency);
-    }
+    const std::int64_t most = ideal / 8;
+    const std::int64_t wanted = ideal + (owed > most ? most : owed < -most ? -most : owed);
+    const auto whole =
+        static_cast<std::uint32_t>((wanted + (1 << (ideal_fraction - 1))) >> ideal_fraction);
+    const std::uint32_t frequency = whole == 0 ? 1 : rounded_frequency(whole);
+    owed += alike * (ideal - (std::int64_t{frequency} << ideal_fraction));
+    rest -= static_cast<std::int32_t>(alike * frequency);
     for (std::uint32_t k = 0; k < alike; ++k) store(i + k, static_cast<std::uint16_t>(frequency));
   }
   return rest;
@@ -139,17 +137,22 @@ CUSZI_HD inline void give_rest(std::uint32_t rest_at, std::int32_t rest, bool is
   }
   frequencies[rest_at] = static_cast<std::uint16_t>(rest);
 }
+/// The frequencies of an explicit table for symbols with these counts, of which one at least is
+/// not 0.
 template <class Count>
 inline void fit_frequencies(const Count* counts, bool is_signed, std::uint16_t* frequencies) {
+  const std::uint32_t rest_at = rest_symbol(counts, is_signed);
   std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < token_places; ++i) total += counts[i];
-  const auto ideal_of = [&](std::uint32_t symbol) {
-    return ideal_frequency(counts, total, symbol, is_signed);
-  };
+  for (std::uint32_t i = 0; i < token_places; ++i) {
+    total += counts[i];
+    frequencies[i] = 0;
+  }
   const std::int32_t rest = round_frequencies(
-      counts, ideal_of, is_signed,
+      rest_at, [&](std::uint32_t symbol) { return mean_count(counts, symbol, is_signed) != 0; },
+      [&](std::uint32_t symbol) { return ideal_frequency(counts, total, symbol, is_signed); },
+      is_signed,
       [&](std::uint32_t symbol, std::uint16_t frequency) { frequencies[symbol] = frequency; });
-  give_rest(rest_symbol(counts, is_signed), rest, is_signed, frequencies);
+  give_rest(rest_at, rest, is_signed, frequencies);
 }
 
 /// What an explicit table looks like: the last symbol and, of classes, the rest, in 6 bits each;
@@ -171,6 +174,17 @@ CUSZI_HD inline int ones_of_width(unsigned before, unsigned width) {
 inline constexpr int most_width_ones = 4;
 CUSZI_HD inline unsigned width_of_ones(unsigned before, int ones) {
   return ones == 0 ? before : ones == 1 ? before - 1 : ones == 2 ? before + 1 : before - 2;
+}
+
+/// The bits of a symbol's frequency, given the width before and its own.
+CUSZI_HD inline std::uint32_t bits_of_width(unsigned before, unsigned width) {
+  const int ones = ones_of_width(before, width);
+  return static_cast<std::uint32_t>((ones < most_width_ones ? ones + 1 : ones + table_width_bits) +
+                                    mantissa_bits_of(width));
+}
+/// The bits of an explicit table before those of frequencies.
+CUSZI_HD constexpr std::uint32_t bits_before_widths(bool is_signed) {
+  return static_cast<std::uint32_t>(table_symbol_bits) * (is_signed ? 1 : 2);
 }
 
 /// The last symbol that an explicit table writes, or 0.
@@ -210,13 +224,10 @@ CUSZI_HD inline Cost cost_by_table(const Count* counts, const std::uint16_t* fre
 }
 CUSZI_HD inline std::uint32_t explicit_table_bits(const std::uint16_t* frequencies,
                                                   std::uint32_t rest, bool is_signed) {
-  auto bits = static_cast<std::uint32_t>(table_symbol_bits * (is_signed ? 1 : 2));
+  std::uint32_t bits = bits_before_widths(is_signed);
   for_each_written(frequencies, rest, is_signed,
                    [&](std::uint32_t /*symbol*/, unsigned before, unsigned width) {
-                     const int ones = ones_of_width(before, width);
-                     bits += static_cast<std::uint32_t>(
-                         (ones < most_width_ones ? ones + 1 : ones + table_width_bits) +
-                         mantissa_bits_of(width));
+                     bits += bits_of_width(before, width);
                    });
   return bits;
 }

@@ -9,34 +9,44 @@ namespace {
 
 constexpr unsigned table_count = 2 * class_count;  ///< of codes, then of classes
 
-/// How many blocks a lane codes: by a warp, a lane a class.
-__device__ void choose_lanes(const SymbolCounts& counts, const Cost* costs, CellsHead& head) {
-  const unsigned kind = threadIdx.x;  // a class
-  std::uint64_t codes = 0;
+/// What the codes of a class are and cost by its table.
+struct CodesOfClass {
+  std::uint64_t codes;
+  Cost cost;  ///< with their raw bits
+};
+
+/// In the first lane of a warp, given the counts of tokens and the cost of these.
+__device__ CodesOfClass codes_of_class(const std::uint64_t* counts, Cost cost) {
+  const unsigned lane = threadIdx.x;
+  std::uint64_t codes = counts[lane] + counts[lane + 32];
   std::uint64_t raw_bits = 0;
-  Cost cost = 0;
-  if (kind > 0 && kind < class_count) {
-    CUSZI_UNROLL
-    for (unsigned token = 0; token < cell_tokens; ++token) {
-      const std::uint64_t count = counts.tokens[kind][token];
-      codes += count;
-      raw_bits += count * raw_bits_of_any_token(token);
-    }
-    cost = __ldcg(costs + kind);  // of other blocks
-  }
+  for (unsigned token = lane; token < cell_tokens; token += 32)
+    raw_bits += counts[token] * raw_bits_of_any_token(token);
   for (unsigned half = 16; half != 0; half /= 2) {
     codes += __shfl_down_sync(~0U, codes, half);
     raw_bits += __shfl_down_sync(~0U, raw_bits, half);
-    cost += __shfl_down_sync(~0U, cost, half);
   }
-  if (kind == 0) head.blocks_of_lane = choose_blocks_of_lane(codes, (cost >> cost_bits) + raw_bits);
+  return {codes, cost + (raw_bits << cost_bits)};
+}
+
+/// How many blocks a lane codes: by a warp, a lane a class but the first, which has no codes.
+__device__ void choose_lanes(const CodesOfClass* of_classes, CellsHead& head) {
+  const unsigned kind = threadIdx.x;
+  CodesOfClass all{};
+  if (kind > 0 && kind < class_count)  // of other thread blocks
+    all = {__ldcg(&of_classes[kind].codes), __ldcg(&of_classes[kind].cost)};
+  for (unsigned half = 16; half != 0; half /= 2) {
+    all.codes += __shfl_down_sync(~0U, all.codes, half);
+    all.cost += __shfl_down_sync(~0U, all.cost, half);
+  }
+  if (kind == 0) head.blocks_of_lane = choose_blocks_of_lane(all.codes, all.cost >> cost_bits);
 }
 
 /// A warp a table: of tokens, or of classes, whose table has fewer places. The last of a frame
 /// chooses how many blocks a lane codes.
 __global__ void __launch_bounds__(32)
     choose_each_table(const SymbolCounts* counts, const CellsTables* defaults, CellsHead* head,
-                      EncoderTables shares, Cost* costs, unsigned* tables_done) {
+                      EncoderTables shares, CodesOfClass* of_classes, unsigned* tables_done) {
   __shared__ std::uint64_t own[token_places];
   __shared__ SymbolTable table;
   __shared__ std::uint32_t first[token_places + 1];
@@ -44,7 +54,7 @@ __global__ void __launch_bounds__(32)
   const bool is_of_codes = blockIdx.x < class_count;
   counts += blockIdx.y;
   head += blockIdx.y;
-  costs += blockIdx.y * table_count;
+  of_classes += blockIdx.y * class_count;
   for (unsigned i = threadIdx.x; i < token_places; i += 32) {
     own[i] = is_of_codes        ? counts->tokens[number][i]
              : i < class_places ? counts->classes[number][i]
@@ -53,10 +63,11 @@ __global__ void __launch_bounds__(32)
   __syncwarp();
   const SymbolTable& usual = is_of_codes ? defaults->codes[number] : defaults->classes[number];
   const Cost cost = choose_table_by_warp(own, usual.frequencies, is_of_codes, table);
-  if (threadIdx.x == 0) {
-    costs[blockIdx.x] = cost;
-    (is_of_codes ? head->tables.codes : head->tables.classes)[number] = table;
+  if (is_of_codes) {
+    const CodesOfClass own_codes = codes_of_class(own, cost);
+    if (threadIdx.x == 0) of_classes[number] = own_codes;
   }
+  if (threadIdx.x == 0) (is_of_codes ? head->tables.codes : head->tables.classes)[number] = table;
   sum_frequencies(table.frequencies, first);
   const unsigned places = is_of_codes ? token_places : class_places;
   PackedSymbolShare* const out =
@@ -64,7 +75,7 @@ __global__ void __launch_bounds__(32)
                   : shares.classes + blockIdx.y * class_shares_of_frame + number * class_places;
   for (unsigned i = threadIdx.x; i < places; i += 32)
     out[i] = PackedSymbolShare::of({table.frequencies[i], first[i]});
-  if (is_last_block(tables_done + blockIdx.y, table_count)) choose_lanes(*counts, costs, *head);
+  if (is_last_block(tables_done + blockIdx.y, table_count)) choose_lanes(of_classes, *head);
 }
 
 }  // namespace
@@ -81,9 +92,9 @@ const CellsTables* upload_default_tables(DeviceContext& gpu) {
 void choose_tables(DeviceContext& gpu, const SymbolCounts* counts, unsigned frames,
                    const CellsTables* defaults, unsigned* tables_done, CellsHead* heads,
                    const EncoderTables& tables) {
-  auto* const costs = gpu.take<Cost>(frames * table_count);
-  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(counts, defaults, heads,
-                                                                        tables, costs, tables_done);
+  auto* const of_classes = gpu.take<CodesOfClass>(frames * class_count);
+  choose_each_table<<<dim3(table_count, frames), 32, 0, gpu.stream()>>>(
+      counts, defaults, heads, tables, of_classes, tables_done);
   check_launch("choose_each_table");
 }
 
