@@ -5,9 +5,8 @@ namespace cuszi::gpu {
 
 namespace {
 
-constexpr unsigned threads = cell_fit_lanes;
-constexpr unsigned warps = threads / 32;
-constexpr unsigned own_points = most_cell_fit_points / threads;  ///< of a thread, at most
+constexpr unsigned warps = cell_fit_lanes / 32;                         ///< that add observations
+constexpr unsigned own_points = most_cell_fit_points / cell_fit_lanes;  ///< of a partial sum
 
 /// The partial sum of a thread: the threads of a warp have every `warps`-th, so that shuffles add
 /// the upper half to the lower half.
@@ -56,15 +55,16 @@ __device__ void drop_missing(const PredictTask<T>& task, CellPointValues<T>& val
     for (T& value : part) mark(value);
 }
 
-/// A thread block a class of a level.
+/// A thread block a class of a level, a thread a point; the threads of partial sums go on.
 template <class T, class Shape, class Frames>
-__global__ void __launch_bounds__(threads, CellsPolicy::fit_blocks)
+__global__ void __launch_bounds__(most_cell_fit_points)
     fit_classes(const __grid_constant__ Frames frames) {
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
   unsigned block;
   const PredictTask<T>& task = frames.find(shared, block);
   const Extents3 extents = task.extents();
   __shared__ CellFitSums of_warps[2][warps];
+  __shared__ CellObservation observed[most_cell_fit_points];
   const int number = static_cast<int>(block % Shape::classes);
   const int level = static_cast<int>(block / Shape::classes);
   const int odd = Shape::odd_of(number);
@@ -79,20 +79,23 @@ __global__ void __launch_bounds__(threads, CellsPolicy::fit_blocks)
   const auto value_at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
     return task.values[point_at({z, y, x}, extents)];
   };
+  CellObservation own;
+  if (threadIdx.x < sample.count) {
+    auto values =
+        read_cell_point<T, Shape>(extents, sample.spacing, odd, sample.at(threadIdx.x), value_at);
+    if (task.has_missing) drop_missing(task, values);
+    own = observe_cell_point(values, odd);
+    observed[threadIdx.x] = own;
+  }
+  const auto used = static_cast<std::uint32_t>(__syncthreads_count(own.is_used));
+  if (used < fewest_cell_fit_points) return keep(equal_weights(odd));
+  if (threadIdx.x >= cell_fit_lanes) return;
   CellObservation seen[own_points];
   CUSZI_UNROLL
   for (unsigned i = 0; i < own_points; ++i) {
-    const std::uint64_t k = i * threads + own_lane();
-    if (k >= sample.count) continue;
-    auto values = read_cell_point<T, Shape>(extents, sample.spacing, odd, sample.at(k), value_at);
-    if (task.has_missing) drop_missing(task, values);
-    seen[i] = observe_cell_point(values, odd);
+    const unsigned k = i * cell_fit_lanes + own_lane();
+    if (k < sample.count) seen[i] = observed[k];
   }
-  std::uint32_t used = 0;
-  CUSZI_UNROLL
-  for (const CellObservation& one : seen)
-    used += static_cast<std::uint32_t>(__syncthreads_count(one.is_used));
-  if (used < fewest_cell_fit_points) return keep(equal_weights(odd));
   CellShares shares = CellShares::initial(odd);
   const double half = half_step_of_level(task.half_step, level);
   for (int round = 0; round < cell_fit_rounds; ++round) {
@@ -121,11 +124,13 @@ __global__ void __launch_bounds__(ItemPolicy::threads)
 
 template <class T>
 void fit_cell_weights(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
+  const auto points = static_cast<unsigned>(
+      cell_fit_points(count_of(frames.list().front().extents())));  // at least cell_fit_lanes
   with_cell_rank(rank, [&](auto shape) {
     using Shape = decltype(shape);
     frames.visit([&]<class Frames>(const Frames& tasks) {
       const dim3 blocks(Shape::classes * Shape::levels, frames.count());
-      fit_classes<T, Shape><<<blocks, threads, 0, gpu.stream()>>>(tasks);
+      fit_classes<T, Shape><<<blocks, points, 0, gpu.stream()>>>(tasks);
     });
   });
   check_launch("fit_classes");
