@@ -63,10 +63,13 @@ Json describe_params(const TilesParams& params) {
 }
 
 Json describe_params(const CellsParams& params) {
-  return {{"name", params.name},
-          {"tile_rank", params.rank},
-          {"half_step", params.half_step},
-          {"background", params.background}};
+  Json described{{"name", params.name},
+                 {"tile_rank", params.rank},
+                 {"half_step", params.half_step},
+                 {"background", params.background}};
+  if (params.floor) described["floor"] = *params.floor;
+  if (params.ceiling) described["ceiling"] = *params.ceiling;
+  return described;
 }
 
 Json describe_params(const ZfpCoding& params) {

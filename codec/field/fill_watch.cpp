@@ -16,11 +16,10 @@ namespace cuszi {
 
 namespace {
 
-/// The largest magnitude of a frame, or of a sample, where coding the frame takes it anyway.
+/// The largest sampled magnitude of a frame, where coding the frame takes it anyway.
 std::optional<double> cheap_magnitude(const LoadedFrame& frame) {
   if (!std::holds_alternative<CellsParams>(frame.draft)) return frame.session->sampled_magnitude();
-  const FieldScan& scan = frame.scan();
-  return std::max(std::fabs(scan.min), std::fabs(scan.max));
+  return frame.session->sample_of_cells().magnitude();
 }
 
 constexpr std::uint64_t least_samples = 512;  ///< per part

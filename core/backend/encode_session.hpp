@@ -147,8 +147,8 @@ class EncodeSession : public Interface {
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Sorted values of sampled points that are not missing.
   virtual std::vector<double> sampled_values() = 0;
-  /// The background of `cells`, of these values.
-  virtual double background() { return background_of(sampled_values()); }
+  /// What these values tell `cells`.
+  virtual CellsSample sample_of_cells() { return cells_sample(sampled_values()); }
   /// Range of sampled magnitudes, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;
   /// Includes missing points. Compares the low bits of `bits`.
@@ -177,14 +177,14 @@ class EncodeSession : public Interface {
   /// For predictors that code themselves. Valid as long as the session.
   virtual std::vector<CodedPass> encode_values(const FrameCoding& coding) = 0;
 
-  /// Largest sampled magnitude (FieldScan::sampled), if encode_unscanned() may succeed: `tiles`
-  /// without fill values before a scan.
+  /// Largest sampled magnitude, as FieldScan or sample_of_cells() has it, if encode_unscanned() may
+  /// succeed before a scan: `tiles` and `cells` without fill values.
   virtual std::optional<double> sampled_magnitude() { return std::nullopt; }
-  /// encode_values() in the first pass over the values; scan() then has their range. nullopt if
+  /// encode_values() in the first pass over the values; scan() then has their range. Nothing if
   /// points are missing or the backend needs the range first.
-  virtual std::optional<CodedPass> encode_unscanned(const PredictorParams& /*params*/,
-                                                    double /*bound*/) {
-    return std::nullopt;
+  virtual std::vector<CodedPass> encode_unscanned(const PredictorParams& /*params*/,
+                                                  double /*bound*/) {
+    return {};
   }
   /// transform() and encode_values() in the first pass over the values. nullopt if points are
   /// missing, too many are not representable, or it is unsupported. scan() is unaffected.

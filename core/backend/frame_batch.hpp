@@ -91,8 +91,8 @@ class FrameBatch : public Interface {
   /// The values of frames at these points, indices in raster order. Valid as long as the batch.
   virtual std::vector<std::span<const double>> values_at(
       std::span<const BatchFrame> frames, std::span<const std::vector<std::uint64_t>> points) = 0;
-  /// EncodeSession::background() of each frame.
-  virtual std::vector<double> backgrounds(std::span<const BatchFrame> frames) = 0;
+  /// EncodeSession::sample_of_cells() of each frame.
+  virtual std::vector<CellsSample> samples_of_cells(std::span<const BatchFrame> frames) = 0;
   /// Codes the frames as EncodeSession::encode_unscanned() or encode_values() does; nothing where
   /// that has nothing, or would take long.
   virtual std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) = 0;

@@ -11,6 +11,41 @@
 
 namespace cuszi {
 
+namespace {
+
+// Beside the rank in an archive.
+constexpr int floor_bit = 16;
+constexpr int ceiling_bit = 32;
+
+/// Whether many sampled values are within the bound of an extreme, and enough others are not: then
+/// hardly any value is farther outside.
+bool are_near(const std::uint32_t (&by_octave)[sample_octaves], double range, double bound) {
+  constexpr std::uint64_t enough = 256;
+  std::uint64_t near = 0;
+  std::uint64_t others = 0;
+  for (unsigned octave = 0; octave < sample_octaves; ++octave) {
+    const bool is_near = std::ldexp(range, 1 - static_cast<int>(octave)) <= bound;
+    (is_near ? near : others) += by_octave[octave];
+  }
+  return near * 16 >= near + others && others >= enough;
+}
+
+void write_limit(const std::optional<double>& limit, ByteWriter& out) {
+  if (limit) out.put(*limit);
+}
+
+/// A value of the field's type. Throws ArchiveError.
+double read_value(ByteReader& in, DType dtype, const char* what) {
+  const auto value = in.get<double>();
+  const double stored =
+      dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  if (!std::isfinite(stored) || stored != value)
+    throw ArchiveError(std::string(what) + " of `cells` is not a value of the field's type");
+  return value;
+}
+
+}  // namespace
+
 double cells_half_step(double bound, double min, double max, DType dtype) {
   const double largest = std::max(std::fabs(min), std::fabs(max));
   const double rounding = dtype == DType::f32 ? 0x1p-22 : 0x1p-51;
@@ -30,6 +65,14 @@ void CellsParams::choose(const PredictorConfig& /*config*/, const FieldScan& sca
     half_step = 0;
 }
 
+void CellsParams::learn(const CellsSample& sample, double bound, DType dtype) {
+  background = sample.background;
+  half_step = cells_half_step(bound, sample.min, sample.max, dtype);
+  const double range = sample.max - sample.min;
+  if (are_near(sample.near_min, range, bound)) floor = sample.min;
+  if (are_near(sample.near_max, range, bound)) ceiling = sample.max;
+}
+
 std::vector<int> CellsParams::level_of_pass() const {
   std::vector<int> levels(static_cast<std::size_t>(cell_passes(rank)));
   for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = static_cast<int>(i);
@@ -43,25 +86,27 @@ std::size_t CellsParams::passes_of_stride(std::uint64_t stride) const {
 }
 
 void CellsParams::write(ByteWriter& out) const {
-  out.put(static_cast<std::uint8_t>(rank));
+  out.put(static_cast<std::uint8_t>(rank | (floor ? floor_bit : 0) | (ceiling ? ceiling_bit : 0)));
   out.put(half_step);
   out.put(background);
+  write_limit(floor, out);
+  write_limit(ceiling, out);
 }
 
 CellsParams CellsParams::read(ByteReader& in, const Extents3& extents, DType dtype) {
-  const int rank = in.get<std::uint8_t>();
+  const int rank_and_limits = in.get<std::uint8_t>();
+  const int rank = rank_and_limits & ~(floor_bit | ceiling_bit);
   if (rank != rank_of(extents) && (rank != 2 || rank_of(extents) != 3))
     throw ArchiveError(std::to_string(rank) + " is no rank of the tiles of a frame");
-  CellsParams params{rank, read_half_step(in, dtype), in.get<double>()};
-  const double stored = dtype == DType::f32
-                            ? static_cast<double>(static_cast<float>(params.background))
-                            : params.background;
-  if (!std::isfinite(stored) || stored != params.background)
-    throw ArchiveError("the background of `cells` is not a value of the field's type");
+  CellsParams params{.rank = rank, .half_step = read_half_step(in, dtype)};
+  params.background = read_value(in, dtype, "the background");
+  if ((rank_and_limits & floor_bit) != 0) params.floor = read_value(in, dtype, "the floor");
+  if ((rank_and_limits & ceiling_bit) != 0) params.ceiling = read_value(in, dtype, "the ceiling");
   return params;
 }
 
-double background_of(const std::vector<double>& sorted) {
+CellsSample cells_sample(const std::vector<double>& sorted) {
+  if (sorted.empty()) return {};
   double commonest = 0;
   std::size_t most = 0;
   for (std::size_t i = 0; i < sorted.size();) {
@@ -73,7 +118,15 @@ double background_of(const std::vector<double>& sorted) {
     }
     i = end;
   }
-  return background_of(commonest, most, sorted.size());
+  CellsSample sample{.background = background_of(commonest, most, sorted.size()),
+                     .min = sorted.front() + 0.0,  // never -0
+                     .max = sorted.back() + 0.0};
+  const double range = sample.max - sample.min;
+  for (const double value : sorted) {
+    ++sample.near_min[octave_of(value - sample.min, range)];
+    ++sample.near_max[octave_of(sample.max - value, range)];
+  }
+  return sample;
 }
 
 }  // namespace cuszi

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +16,29 @@
 #include "core/field/sample.hpp"
 
 namespace cuszi {
+
+inline constexpr unsigned sample_octaves = 32;
+/// How many octaves a distance is below the sampled range, at most so many.
+CUSZI_HD inline unsigned octave_of(double distance, double range) {
+  const auto exponent = [](double x) {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52);
+  };
+  const int below = distance > 0 ? exponent(range) - exponent(distance) : 0x7FF;
+  constexpr int most = sample_octaves - 1;
+  return static_cast<unsigned>(below < most ? below : most);
+}
+
+/// What a sample of a frame's values tells.
+struct CellsSample {
+  double background = 0;  ///< see background_of()
+  double min = 0;
+  double max = 0;
+  std::uint32_t near_min[sample_octaves] = {};  ///< values by octave_of() their distance
+  std::uint32_t near_max[sample_octaves] = {};
+  bool is_whole = true;  ///< no sampled point is missing
+
+  double magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
+};
 
 /// Interpolation within tiles, whose codes are coded under the class of their block: the ratio of
 /// good compressors for CPUs in steps that a GPU does at the speed of its memory. README.md has the
@@ -25,11 +52,16 @@ struct CellsParams {
   int rank = 3;
   double half_step = 0;   ///< of the finest level; 0 if the frame cannot be coded so
   double background = 0;  ///< values are coded less this
+  /// What neighbours see, with the background, is not below, or not above.
+  std::optional<double> floor = {};
+  std::optional<double> ceiling = {};
 
   static CellsParams draft(const PredictorConfig& /*config*/, const Extents3& extents) {
-    return {rank_of(extents), 0, 0};
+    return {.rank = rank_of(extents)};
   }
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
+  /// Then takes background and half step from a sample.
+  void learn(const CellsSample& sample, double bound, DType dtype);
   bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
 
   /// Every pass is a level of the payload.
@@ -53,7 +85,7 @@ double cells_half_step(double bound, double min, double max, DType dtype);
 CUSZI_HD inline double background_of(double commonest, std::uint64_t times, std::uint64_t sampled) {
   return times * 16 >= sampled ? commonest + 0.0 : 0;  // never -0
 }
-/// As above, of all sampled values in ascending order.
-double background_of(const std::vector<double>& sorted);
+/// Of the values of sampled points that are not missing, in ascending order.
+CellsSample cells_sample(const std::vector<double>& sorted);
 
 }  // namespace cuszi

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/cells/grid.hpp"
+#include "core/cells/params.hpp"
 #include "core/field/local_bounds.hpp"
 #include "core/field/quantizer.hpp"
 
@@ -17,6 +19,10 @@ CUSZI_HD inline double half_step_of_level(double half_step, int level) {
   constexpr double finer[] = {1, 1.15, 1.3225, 1.5};
   return half_step / finer[level < 3 ? level : 3];
 }
+
+/// What neighbours see has at most this magnitude, so that sums of weighted values are finite.
+template <class T>
+inline constexpr T most_cell_value = std::numeric_limits<T>::max() / 128;
 
 /// A point as it was quantised.
 template <class T>
@@ -34,23 +40,23 @@ struct CellsQuantizer {
   T anchor_step;
   T anchor_inverse;
   T background;
-  T low;  ///< restored values less the background are clamped to [low, high]
+  T low;  ///< what neighbours see is clamped to [low, high]
   T high;
-  T min;  ///< and values to [min, max]
+  T min;  ///< values are handed out clamped to [min, max]
   T max;
   double bound;
   T certain;         ///< a rounded difference below this is within the bound
   RuleZone<T> zone;  ///< of values that rules matter to
 
-  CellsQuantizer(double half_step, double subtracted, double range_min, double range_max,
+  CellsQuantizer(const CellsParams& params, double range_min, double range_max,
                  double absolute_bound = 0, const RestoreRules<T>& rules = {})
-      : background(static_cast<T>(subtracted)),
-        low(static_cast<T>(range_min) - background),
-        high(static_cast<T>(range_max) - background),
+      : background(static_cast<T>(params.background)),
+        low(params.floor ? static_cast<T>(*params.floor) - background : -most_cell_value<T>),
+        high(params.ceiling ? static_cast<T>(*params.ceiling) - background : most_cell_value<T>),
         min(static_cast<T>(range_min)),
         max(static_cast<T>(range_max)),
         zone(rules.zone(absolute_bound)) {
-    set_bound({absolute_bound, half_step});
+    set_bound({absolute_bound, params.half_step});
     anchor_step = step[most_cell_levels - 1];
     anchor_inverse = inverse[most_cell_levels - 1];
   }
@@ -87,14 +93,16 @@ struct CellsQuantizer {
     return clamp_restored<T>(predicted + steps * own_step, low, high);
   }
 
-  /// The value that a reader gets, if it is not patched.
+  /// The value that is compared with the original: encoders need no range for it.
+  CUSZI_HD T value_of(T restored) const { return restored + background; }
+  /// The value that a reader gets, if it is not patched: no farther from the original.
   CUSZI_HD T handed_out(T restored) const {
-    return clamp_restored<T>(restored + background, min, max);
+    return clamp_restored<T>(value_of(restored), min, max);
   }
 
   /// Whether a value surely may come back so. Else may_restore_to() decides.
   CUSZI_HD bool is_certain(T value, T restored) const {
-    const bool near = magnitude_of(value - handed_out(restored)) < certain;
+    const bool near = magnitude_of(value - value_of(restored)) < certain;
     return near && !zone.has(value);
   }
   /// Whether a value is missing: only values that are not lie between min and max.

@@ -329,7 +329,7 @@ TrialPart trial_part(const Dims& dims) { return part_of(dims.squeezed(), 1); }
 ChosenMethod choose_method(EncodeSession& session, Method method, const FrameConfig& config,
                            const FrameShape& shape, double bound, const ChosenMethod* first) {
   if (auto* const cells = std::get_if<CellsParams>(&method.predictor)) {
-    cells->background = session.background();
+    cells->learn(session.sample_of_cells(), bound, shape.dtype);
     const std::vector<std::uint64_t> points = points_for_tile_rank(shape.extents());
     const FieldScan& scan = session.scan();
     if (!points.empty()) {

@@ -39,12 +39,12 @@ void choose_cells(FrameBatch& batch, std::span<BatchEncoding> encodings) {
   batch.for_each(cells.size(), [&](std::size_t i) {
     points[i] = points_for_tile_rank(frames[i].shape.extents());
   });
-  const std::vector<double> backgrounds = batch.backgrounds(frames);
+  const std::vector<CellsSample> samples = batch.samples_of_cells(frames);
   const auto values = batch.values_at(frames, points);
   batch.for_each(cells.size(), [&](std::size_t i) {
     const IeeeArithmetic arithmetic;
     auto& params = std::get<CellsParams>(cells[i]->params);
-    params.background = backgrounds[i];
+    params.learn(samples[i], cells[i]->bound, frames[i].shape.dtype);
     if (points[i].empty()) return;
     const BatchRange& range = cells[i]->range;
     params.rank = choose_tile_rank(

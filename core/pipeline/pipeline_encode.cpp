@@ -397,8 +397,18 @@ std::optional<FrameCoding> sampled_coding(const EncodeWork& work, double sampled
   sample.sampled = sampled;
   auto predictor = predictor_for(frame.draft, config.predictor, sample, bound, frame.shape.dtype);
   if (!predictor) return std::nullopt;
+  if (auto* const cells = std::get_if<CellsParams>(&*predictor))
+    cells->learn(frame.session->sample_of_cells(), bound, frame.shape.dtype);
   const CoderId coder = coder_for(id_of(frame.draft), config.coder);
   return coding_by(config, {*std::move(predictor), coder}, bound);
+}
+
+/// Whether the predictor can be used for the frame's range, too.
+bool is_usable_after_all(const EncodeWork& work, double bound) {
+  const LoadedFrame& frame = work.frame;
+  return can_be_coded(work, bound) &&
+         predictor_for(frame.draft, work.config.predictor, frame.scan(), bound, frame.shape.dtype)
+             .has_value();
 }
 
 /// Codes in the first pass over the values; nullopt if a scan is needed.
@@ -411,8 +421,8 @@ std::optional<FrameReport> code_unscanned_frame(const EncodeWork& work, double b
   if (!coding) return std::nullopt;
   const auto coded = work.times.measure(
       "encode", [&] { return session.encode_unscanned(coding->predictor, bound); });
-  if (!coded || !can_be_coded(work, bound)) return std::nullopt;
-  return write_coded_frame(work, *coding, std::span(&*coded, 1), {coded->sections});
+  if (coded.empty() || !is_usable_after_all(work, bound)) return std::nullopt;
+  return write_coded_frame(work, *coding, coded, sections_of(work, {}, coded));
 }
 
 /// The same with logarithms.

@@ -245,14 +245,13 @@ void restore_cells(const CellsParams& params, std::span<const Sections> passes,
   const CellsHead head = CellsHead::read(passes.front().at(SectionId::codebook), Shape::rank);
   const CellGrid grid = CellGrid::of<Shape>(frame.whole, frame.local != nullptr);
   const int level = level_of_spacing(static_cast<int>(frame.stride));
-  RestoreTask<T, Shape> task{
-      grid,
-      CellsQuantizer<T>(params.half_step, params.background, frame.min, frame.max),
-      level,
-      frame.extents,
-      frame.values.data(),
-      decode_anchors(grid, passes.front().at(SectionId::anchors)),
-      head.weights};
+  RestoreTask<T, Shape> task{grid,
+                             CellsQuantizer<T>(params, frame.min, frame.max),
+                             level,
+                             frame.extents,
+                             frame.values.data(),
+                             decode_anchors(grid, passes.front().at(SectionId::anchors)),
+                             head.weights};
   if (frame.local != nullptr) {
     task.of_bounds = quantizers_of_bounds(task.quantizer, *frame.local);
     task.local = {BlockGrid::of(frame.whole), frame.local->blocks.data(), task.of_bounds.data()};

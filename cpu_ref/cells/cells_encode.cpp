@@ -33,7 +33,7 @@ struct CellsTask {
   CellsTask(const FrameInput<T>& input, const CellsParams& params, double bound)
       : frame(input),
         grid(CellGrid::of<Shape>(input.extents, input.local != nullptr)),
-        quantizer(params.half_step, params.background, input.min, input.max, bound, input.rules) {
+        quantizer(params, input.min, input.max, bound, input.rules) {
     if (input.local == nullptr) return;
     of_bounds = quantizers_of_bounds(quantizer, *input.local);
     local = {BlockGrid::of(input.extents), input.local->blocks.data(), of_bounds.data()};
@@ -239,8 +239,7 @@ class CellsEncoder {
         const T value = row[k];
         const CellValue<T> coded =
             q.quantise(steps.step[k], steps.inverse[k], value - q.background, predict(k));
-        const bool is_certain =
-            magnitude_of(value - q.handed_out(coded.restored)) < steps.certain[k];
+        const bool is_certain = magnitude_of(value - q.value_of(coded.restored)) < steps.certain[k];
         doubts[k] += (!is_certain & (value == value) & (k < inside)) != 0 ? T(1) : T(0);
         restored[k] = k < inside ? coded.restored : T(0);
         codes[k] = k < inside ? coded.code : std::int16_t{0};
@@ -281,7 +280,7 @@ class CellsEncoder {
     const T value = task_.frame.values[point];
     const CellsQuantizer<T>& q = task_.quantizer;
     if (task_.is_missing(point) ||
-        may_restore_to(value, q.handed_out(restored), task_.bound_at(point), task_.frame.rules)) {
+        may_restore_to(value, q.value_of(restored), task_.bound_at(point), task_.frame.rules)) {
       return;
     }
     patches_[static_cast<std::size_t>(pass_of_spacing<Shape>(spacing))].push_back(

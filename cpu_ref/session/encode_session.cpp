@@ -355,12 +355,12 @@ class CpuEncodeSession final : public EncodeSession {
     return scan_.sampled;
   }
 
-  std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
+  std::vector<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
     const FrameInput<T> frame{shape_.extents(), values_, mask_, 0, 0, shape_.dims};
     auto coded = cpu::encode_unscanned(std::get<TilesParams>(params), bound, frame, scan_);
-    if (!coded) return std::nullopt;
+    if (!coded) return {};
     is_scanned_ = true;
-    return keep(*std::move(coded), store_);
+    return {keep(*std::move(coded), store_)};
   }
 
   std::optional<CodedPass> encode_words() override {

@@ -12,15 +12,15 @@
 
 namespace cuszi::gpu {
 
-/// A frame, and where its background goes, in memory that the device reaches.
+/// A frame, and where what its sample tells goes, in memory that the device reaches.
 template <class T>
 struct BackgroundTask {
   const T* values;
   std::uint64_t points;
   MissingTest<T> missing;
-  double* background;
+  CellsSample* sample;
 };
-/// Starts to find the backgrounds of frames, of their samples.
+/// Starts to find the backgrounds of frames, and what else samples tell.
 template <class T>
 void find_backgrounds(DeviceContext& gpu, const FrameTasks<BackgroundTask<T>>& frames);
 
@@ -30,6 +30,7 @@ struct CellsInput {
   CellsParams params;
   double bound;
   FrameInput<T> frame;
+  bool is_scanned = true;  ///< else its range is found, and no point may be missing
 };
 
 /// Starts to code frames of one type, of which those that are equal (see values.cuh) share their
@@ -48,6 +49,17 @@ std::vector<OwnCoded> encode_values(DeviceContext& gpu, const CellsParams& param
   gpu.sync();
   return std::move(finish().front());
 }
+
+/// A coded frame, and the exact range of its values.
+struct RangedCells {
+  std::vector<OwnCoded> passes;
+  double min;
+  double max;
+};
+/// Codes a frame that is not scanned. nullopt if a value is not finite. Waits.
+template <class T>
+std::optional<RangedCells> encode_unscanned(DeviceContext& gpu, const CellsParams& params,
+                                            double bound, const FrameInput<T>& frame);
 
 /// What the host reads of a frame of cells before it is decoded.
 struct CellsPlan {

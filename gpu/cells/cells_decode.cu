@@ -175,7 +175,7 @@ class CellsDecoder {
       const CellsParams& params = frames_[i]->output.params;
       const FrameOutput<T>& frame = frames_[i]->output.frame;
       const Extents3 extents = extents_at_stride(frame.whole, frame.stride);
-      const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max);
+      const CellsQuantizer<T> quantizer(params, frame.min, frame.max);
       LocalCellsQuantizers<T> local;
       if (frame.local != nullptr)
         local = local_quantizers(gpu_, frame.whole, *frame.local, quantizer);

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <memory>
 #include <tuple>
 
@@ -43,8 +44,13 @@ class CellsEncoder {
     take_zeros();
     predict();
     start_chains();
-    code_chains();
+    encode_chains(gpu_, tasks_);
+    write_heads();
+    store(rooms_in_codes());
   }
+
+  /// Of a frame that is not scanned: its range, after the next sync().
+  const SharedExtremes* found_range() const { return found_range_; }
 
   /// Call it after the next sync().
   std::vector<std::vector<OwnCoded>> finish() {
@@ -54,7 +60,8 @@ class CellsEncoder {
       const std::uint64_t entries = std::uint64_t{count_} * entries_;
       check(cudaMemsetAsync(first_.sizes, 0, entries * sizeof *first_.sizes, gpu_.stream()),
             "clear memory");
-      code_chains();
+      encode_chains(gpu_, tasks_);
+      store(rooms_in_codes());
       gpu_.sync();
     }
     return sections();
@@ -71,6 +78,7 @@ class CellsEncoder {
     zeros.add(patch_counts_, count_ * most_cell_passes);
     zeros.add(counts_, count_);
     zeros.add(tables_done_, count_);
+    zeros.add(range_, 1);
     zeros.add(first_.sizes, std::uint64_t{count_} * entries_);
     zeros.add(first_.has_overflown, 1);
     zeros.add(first_.lists, count_ * lists_of_frame(tiles()));
@@ -95,6 +103,7 @@ class CellsEncoder {
     });
     gpu_.streams().join();
     predict_cells(gpu_, rank_, tasks);
+    if (!frames_.front().is_scanned) found_range_ = download(gpu_, range_, 1);
     gpu_.streams().fork_since_mark([&] {  // joined with the counts
       anchors_ = pack_anchors(gpu_, grid_, anchors, count_);
       default_tables_ = upload_default_tables(gpu_);
@@ -113,9 +122,8 @@ class CellsEncoder {
     tasks.reserve(count_);
     patches_.reserve(count_);
     for (unsigned i = 0; i < count_; ++i) {
-      const auto& [params, bound, frame] = frames_[i];
-      const CellsQuantizer<T> quantizer(params.half_step, params.background, frame.min, frame.max,
-                                        bound, frame.rules);
+      const auto& [params, bound, frame, is_scanned] = frames_[i];
+      const CellsQuantizer<T> quantizer(params, frame.min, frame.max, bound, frame.rules);
       LocalCellsQuantizers<T> local;
       if (frame.local != nullptr)
         local = local_quantizers(gpu_, frame.extents, *frame.local, quantizer);
@@ -126,7 +134,8 @@ class CellsEncoder {
                        chains.codes + i * tiles() * cell_codes,
                        chains.classes + i * tiles() * tile_blocks, chains.coded, patches_[i],
                        patch_counts_ + std::uint64_t{i} * most_cell_passes,
-                       frame.missing_points != 0, certain_difference(quantizer), local});
+                       frame.missing_points != 0, certain_difference(quantizer), local,
+                       is_scanned ? nullptr : range_});
     }
     return PredictTasks<T>(gpu_, std::move(tasks));
   }
@@ -144,6 +153,7 @@ class CellsEncoder {
     first_.heads = gpu_.take<std::uint32_t>(entries * most_head_words);
     first_.words = gpu_.take<LaneWords>(entries);
     offsets_ = gpu_.take<std::uint64_t>(entries + count_);
+    places_ = gpu_.take<SectionPlaces>(count_);
     make_tasks(1);
     gpu_.streams().mark();
     list_live_blocks(gpu_, count_, chains, live);
@@ -153,6 +163,25 @@ class CellsEncoder {
     gpu_.streams().fork([&] { encode_lists(gpu_, tasks_); });
     choose_tables(gpu_, counts_, count_, default_tables_, tables_done_, heads_, tables);
     gpu_.streams().join();
+    gpu_.streams().fork([&] {
+      coded_heads_ = download(gpu_, heads_, count_);
+      gpu_.streams().mark();
+    });
+  }
+
+  /// While chains are coded.
+  void write_heads() {
+    gpu_.streams().wait_for_mark();
+    std::vector<std::vector<std::byte>> heads(count_);
+    for_each_of_many(gpu_, count_, [&](std::size_t i) { heads[i] = coded_heads_[i].write(rank_); });
+    staged_heads_.resize(count_);
+    ByteCount all = 0;
+    for (const auto& head : heads) all += head.size();
+    auto* at = gpu_.take_pinned<std::byte>(all);
+    for (unsigned i = 0; i < count_; ++i) {
+      staged_heads_[i] = {at, heads[i].size()};
+      at = std::copy(heads[i].begin(), heads[i].end(), at);
+    }
   }
 
   /// Each code takes at most so many words.
@@ -183,86 +212,68 @@ class CellsEncoder {
     tasks_ = ChainEncodeTasks(gpu_, std::move(tasks));
   }
 
-  void code_chains() {
-    encode_chains(gpu_, tasks_);
+  /// The memory of the codes of each frame, which are not needed once its chains are coded.
+  std::vector<SectionRoom> rooms_in_codes() const {
+    const ByteCount bytes = tiles() * cell_codes * sizeof *first_.chains.codes;
+    return rooms_at(reinterpret_cast<std::byte*>(first_.chains.codes), bytes);
+  }
+  std::vector<SectionRoom> rooms_at(std::byte* memory, ByteCount bytes) const {
+    std::vector<SectionRoom> rooms;
+    for (unsigned i = 0; i < count_; ++i)
+      rooms.push_back(
+          {memory + i * bytes, bytes, staged_heads_[i].data(), staged_heads_[i].size()});
+    return rooms;
+  }
+  void store(std::vector<SectionRoom> rooms) {
+    rooms_ = {gpu_, std::move(rooms)};
     sizes_ = gpu_.take_pinned<CodedSizes>(count_);
-    auto* const coded_heads = gpu_.take_pinned<CellsHead>(count_);
-    place_segments(gpu_, tasks_, entries_, offsets_, patch_counts_, anchors_, heads_, sizes_,
-                   coded_heads);
-    coded_heads_ = coded_heads;
+    store_sections(gpu_, tasks_, rooms_, entries_, offsets_, places_, patch_counts_, anchors_,
+                   sizes_);
   }
 
   std::vector<std::vector<OwnCoded>> sections() {
-    std::vector<std::vector<std::byte>> heads(count_);
-    for_each_of_many(gpu_, count_, [&](std::size_t i) { heads[i] = coded_heads_[i].write(rank_); });
-    std::vector<ByteCount> begins{0};
-    std::vector<ByteCount> heads_at{0};
+    std::vector<SectionPlaces> places = find_places();
+    ByteCount largest = 0;
+    bool fit = true;
     for (unsigned i = 0; i < count_; ++i) {
-      heads_at.push_back(heads_at.back() + heads[i].size());
-      begins.push_back(begins.back() + most_bytes_of(sizes_[i], heads[i].size()));
+      const SectionRoom& room = rooms_.list()[i];
+      fit = fit && places[i].fit(room);
+      largest = std::max(largest, static_cast<ByteCount>(places[i].end - room.memory));
     }
-    auto* const memory = gpu_.take<std::byte>(begins.back());
-    auto* const staged = gpu_.take_pinned<std::byte>(heads_at.back());
-    std::vector<SectionPlaces> places(count_);
+    if (!fit) {
+      const ByteCount bytes = ceil_div(largest, 4) * 4;
+      store(rooms_at(gpu_.take<std::byte>(count_ * bytes), bytes));
+      gpu_.sync();
+      places = find_places();
+    }
     std::vector<std::vector<OwnCoded>> coded(count_);
     for_each_of_many(gpu_, count_, [&](std::size_t i) {
-      std::byte* const head = std::copy(heads[i].begin(), heads[i].end(), staged + heads_at[i]);
-      places[i] = places_in(memory + begins[i], sizes_[i], {head - heads[i].size(), head});
       coded[i].resize(static_cast<std::size_t>(first_.chains.passes));
-      add_sections(sizes_[i], places[i], coded[i]);
+      add_sections(sizes_[i], places[i], staged_heads_[i], coded[i]);
     });
-    store_sections(gpu_, first_, entries_, offsets_, anchors_, {gpu_, std::move(places)});
     for (unsigned i = 0; i < count_; ++i) add_patches(i, coded[i]);
     return coded;
   }
-
-  /// A multiple of 4.
-  ByteCount most_bytes_of(const CodedSizes& sizes, ByteCount head) const {
-    const ByteCount anchors = anchor_bytes(anchors_, sizes.anchor_words);
-    ByteCount lists = 0;
-    for (int pass = 0; pass < first_.chains.passes; ++pass) lists += sizes.list_bytes[pass];
-    return ceil_div(head + 4 + anchors + 4 * ByteCount{entries_} + sizes.end + lists, 4) * 4;
-  }
-  /// Sections lie one after the other, all but the head aligned to 4 bytes.
-  SectionPlaces places_in(std::byte* memory, const CodedSizes& sizes, Bytes staged_head) const {
-    SectionPlaces places{};
-    places.staged_head = staged_head.data();
-    places.head_bytes = staged_head.size();
-    places.head = memory + (4 - staged_head.size() % 4) % 4;
-    places.anchors = places.head + staged_head.size();
-    std::byte* at = places.anchors + anchor_bytes(anchors_, sizes.anchor_words);
-    for (int pass = 0; pass < first_.chains.passes; ++pass) {
-      if (!sizes.has_codes[pass]) continue;
-      places.index[pass] = at;
-      places.classes[pass] = at + 4 * ByteCount{segments_of(sizes, pass)};
-      places.lists[pass] = places.classes[pass] + (sizes.codes_at[pass] - sizes.classes_at[pass]);
-      places.codes[pass] = places.lists[pass] + sizes.list_bytes[pass];
-      at = places.codes[pass] + (end_of_chains(sizes, pass) - sizes.codes_at[pass]);
-    }
+  std::vector<SectionPlaces> find_places() const {
+    std::vector<SectionPlaces> places;
+    for (unsigned i = 0; i < count_; ++i)
+      places.push_back(places_in(rooms_.list()[i], first_.chains, anchors_, sizes_[i]));
     return places;
   }
-  std::uint32_t segments_of(const CodedSizes& sizes, int pass) const {
-    return first_.chains.segments[pass].of_classes + sizes.code_segments[pass];
-  }
-  std::uint64_t end_of_chains(const CodedSizes& sizes, int pass) const {
-    return pass + 1 < first_.chains.passes ? sizes.classes_at[pass + 1] : sizes.end;
-  }
 
-  void add_sections(const CodedSizes& sizes, const SectionPlaces& places,
+  void add_sections(const CodedSizes& sizes, const SectionPlaces& places, Bytes head,
                     std::vector<OwnCoded>& passes) const {
     Sections& first = passes.front().sections;
-    first.add({SectionId::codebook,
-               {places.head, places.head_bytes},
-               {},
-               {places.staged_head, places.head_bytes}});
+    first.add({SectionId::codebook, {places.head, head.size()}, {}, head});
     add_section(SectionId::anchors, {places.anchors, anchor_bytes(anchors_, sizes.anchor_words)},
                 first);
     for (int pass = 0; pass < first_.chains.passes; ++pass) {
       if (!sizes.has_codes[pass]) continue;
       Sections& own = passes[static_cast<std::size_t>(pass)].sections;
       const ByteCount classes = static_cast<ByteCount>(places.codes[pass] - places.classes[pass]);
-      const ByteCount codes = end_of_chains(sizes, pass) - sizes.codes_at[pass];
-      add_section(SectionId::index, {places.index[pass], 4 * ByteCount{segments_of(sizes, pass)}},
+      const ByteCount codes = end_of_chains(first_.chains, sizes, pass) - sizes.codes_at[pass];
+      add_section(SectionId::index,
+                  {places.index[pass], 4 * ByteCount{segments_of(first_.chains, sizes, pass)}},
                   own);
       add_section(SectionId::contexts, {places.classes[pass], classes}, own);
       add_section(SectionId::codes, {places.codes[pass], codes}, own);
@@ -291,6 +302,8 @@ class CellsEncoder {
   unsigned long long* patch_counts_ = nullptr;
   SymbolCounts* counts_ = nullptr;
   unsigned* tables_done_ = nullptr;
+  SharedExtremes* range_ = nullptr;
+  const SharedExtremes* found_range_ = nullptr;
   const CellsTables* default_tables_ = nullptr;
   PackedAnchors anchors_{};
   std::uint32_t entries_ = 0;  ///< segments of all passes of a frame, at most
@@ -298,8 +311,11 @@ class CellsEncoder {
   ChainEncodeTask first_{};  ///< of the first frame
   ChainEncodeTasks tasks_;
   std::uint64_t* offsets_ = nullptr;  ///< [frame]: of segments, in bytes, and all
+  SectionPlaces* places_ = nullptr;   ///< [frame], on the device
+  FrameTasks<SectionRoom> rooms_;
   CodedSizes* sizes_ = nullptr;
   const CellsHead* coded_heads_ = nullptr;
+  std::vector<Bytes> staged_heads_;  ///< as they are written, in page-locked memory
 };
 
 }  // namespace
@@ -313,8 +329,8 @@ std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
   };
   std::vector<Group> groups;
   for (auto& numbers : group_equal(frames.size(), [&](std::size_t i) {
-         const auto& [params, bound, frame] = frames[i];
-         return std::tuple(params.rank, frame.extents);
+         const CellsInput<T>& input = frames[i];
+         return std::tuple(input.params.rank, input.frame.extents);
        })) {
     std::vector<CellsInput<T>> equal;
     for (const std::size_t i : numbers) equal.push_back(frames[i]);
@@ -331,6 +347,20 @@ std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
   };
 }
 
+template <class T>
+std::optional<RangedCells> encode_unscanned(DeviceContext& gpu, const CellsParams& params,
+                                            double bound, const FrameInput<T>& frame) {
+  CellsEncoder<T> encoder(gpu, {{params, bound, frame, false}});
+  gpu.sync();
+  const SharedExtremes& range = *encoder.found_range();
+  if (!std::isfinite(range.min()) || !std::isfinite(range.max())) return std::nullopt;
+  return RangedCells{std::move(encoder.finish().front()), range.min(), range.max()};
+}
+
+template std::optional<RangedCells> encode_unscanned(DeviceContext&, const CellsParams&, double,
+                                                     const FrameInput<float>&);
+template std::optional<RangedCells> encode_unscanned(DeviceContext&, const CellsParams&, double,
+                                                     const FrameInput<double>&);
 template std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(
     DeviceContext&, std::span<const CellsInput<float>>);
 template std::function<std::vector<std::vector<OwnCoded>>()> start_to_encode_cells(

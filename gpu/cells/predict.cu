@@ -32,7 +32,7 @@ __device__ __noinline__ void list_patches(const PredictTask<T>& task, const Bloc
                                                 tile.first[2] + static_cast<unsigned>(x));
     const T value = task.values[index];
     if (task.has_missing && task.quantizer.is_missing(value, task.rules)) return;
-    const T back = task.quantizer.handed_out(cells.values[number][CellPlaces<Shape>::of(z, y, x)]);
+    const T back = task.quantizer.value_of(cells.values[number][CellPlaces<Shape>::of(z, y, x)]);
     const double bound = task.local.any()
                              ? local_quantizer(task.local, task.grid, tile, z, y, x).bound
                              : task.quantizer.bound;
@@ -63,6 +63,87 @@ __device__ void load_cells(const PredictTask<T>& task, Block& cells) {
   });
 }
 
+__device__ float min_or_nan(float a, float b) {
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+  return least;
+}
+__device__ float max_or_nan(float a, float b) {
+  float largest;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(largest) : "f"(a), "f"(b));
+  return largest;
+}
+__device__ double min_or_nan(double a, double b) { return b < a || b != b ? b : a; }
+__device__ double max_or_nan(double a, double b) { return b > a || b != b ? b : a; }
+
+/// The range of the values that a thread has seen; not numbers once one was none.
+template <class T>
+struct ThreadRange {
+  T min = std::numeric_limits<T>::max();
+  T max = std::numeric_limits<T>::lowest();
+
+  __device__ void include(T value) {
+    min = min_or_nan(min, value);
+    max = max_or_nan(max, value);
+  }
+  /// Of the lanes of a warp, in the first. Values that are not finite make it infinite.
+  __device__ ThreadRange of_warp(unsigned lanes) const {
+    const unsigned mask = ~0U >> (32 - lanes);
+    const bool is_finite = magnitude_of(min) <= std::numeric_limits<T>::max() &&
+                           magnitude_of(max) <= std::numeric_limits<T>::max();
+    const T infinity = std::numeric_limits<T>::infinity();
+    ThreadRange all{is_finite ? min : -infinity, is_finite ? max : infinity};
+    for (unsigned half = 16; half > 0; half /= 2) {
+      const T least = __shfl_down_sync(mask, all.min, half);
+      const T largest = __shfl_down_sync(mask, all.max, half);
+      if (threadIdx.x % 32 + half >= lanes) continue;
+      all.min = std::fmin(all.min, least);
+      all.max = std::fmax(all.max, largest);
+    }
+    return all;
+  }
+};
+
+template <class T, class Block>
+struct CellsToCode : Block {
+  std::uint32_t sums[Block::tiles][tile_blocks];  ///< of magnitudes, of blocks
+  T least[(Block::threads + 31) / 32];            ///< of a warp, if the range is wanted
+  T largest[(Block::threads + 31) / 32];
+};
+
+/// Finds the range of the values of the tiles of a thread block, by warps.
+template <class T, class Block>
+__device__ __forceinline__ void find_range(CellsToCode<T, Block>& cells, bool is_whole) {
+  using Columns = CellColumns<typename Block::Shape, 0, 1>;
+  ThreadRange<T> range;
+  Block::template for_each_item<Columns::count>([&](int number, int item) {
+    const Columns column(item);
+    const T* const values = cells.values[number];
+    const int last =
+        is_whole ? Columns::depth - 1 : min(column.last(cells.tile[number]), Columns::depth - 1);
+#pragma unroll 16
+    for (int i = 0; i < Columns::depth; ++i)
+      if (i <= last) range.include(values[column.place(i)]);
+  });
+  range = range.of_warp(min(32U, Block::threads - threadIdx.x / 32 * 32));
+  if (threadIdx.x % 32 != 0) return;
+  cells.least[threadIdx.x / 32] = range.min;
+  cells.largest[threadIdx.x / 32] = range.max;
+}
+
+/// Adds it to the frame's, by the first warp, after a barrier.
+template <class T, class Block>
+__device__ __forceinline__ void tell_range(const CellsToCode<T, Block>& cells,
+                                           SharedExtremes& range) {
+  constexpr unsigned warps = sizeof cells.least / sizeof(T);
+  if (threadIdx.x >= 32) return;
+  ThreadRange<T> own;
+  if (threadIdx.x < warps) own = {cells.least[threadIdx.x], cells.largest[threadIdx.x]};
+  own = own.of_warp(32);
+  if (threadIdx.x == 0 && own.min <= own.max)
+    range.include(static_cast<double>(own.min), static_cast<double>(own.max));
+}
+
 /// NaN stands for missing values.
 template <class T, class Block>
 __device__ void mark_missing(const PredictTask<T>& task, Block& cells) {
@@ -75,11 +156,6 @@ __device__ void mark_missing(const PredictTask<T>& task, Block& cells) {
   __syncthreads();
 }
 
-template <class Block>
-struct CellsAndSums : Block {
-  std::uint32_t sums[Block::tiles][tile_blocks];  ///< of magnitudes, of blocks
-};
-
 /// Codes the cells of a thread block. Values that are missing or outside the field are NaN: those
 /// get code 0. Restored values are less the background.
 template <class T, class Block, bool is_cut, bool is_local>
@@ -90,7 +166,7 @@ class CellEncoder {
   template <class L>
   struct Fetched {};
 
-  __device__ CellEncoder(const PredictTask<T>& task, CellsAndSums<Block>& cells)
+  __device__ CellEncoder(const PredictTask<T>& task, CellsToCode<T, Block>& cells)
       : task_(task), cells_(cells) {}
 
   /// Returns how far from its value a point of this thread is restored at most; under local bounds,
@@ -191,13 +267,13 @@ class CellEncoder {
   }
 
   const PredictTask<T>& task_;
-  CellsAndSums<Block>& cells_;
+  CellsToCode<T, Block>& cells_;
   T worst_ = 0;
 };
 
 /// Codes the cells of a block. Under local bounds, all are coded as those that are cut.
 template <class T, class Block, bool is_local>
-__device__ __forceinline__ T code_block(const PredictTask<T>& task, CellsAndSums<Block>& cells,
+__device__ __forceinline__ T code_block(const PredictTask<T>& task, CellsToCode<T, Block>& cells,
                                         bool is_whole) {
   if constexpr (!is_local) {
     if (is_whole) return CellEncoder<T, Block, false, false>(task, cells).code();
@@ -212,13 +288,14 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
   unsigned unused;
   const PredictTask<T>& task = frames.find(shared, unused);
   extern __shared__ __align__(16) std::byte shared_cells[];
-  auto& cells = *reinterpret_cast<CellsAndSums<Block>*>(shared_cells);
+  auto& cells = *reinterpret_cast<CellsToCode<T, Block>*>(shared_cells);
   const bool is_whole = cells.take_tiles(task.grid);
   load_cells(task, cells);
   Block::template for_each_item<tile_blocks>(
       [&](int number, int block) { cells.sums[number][block] = 0; });
   wait_for_copies();
   __syncthreads();
+  if (task.range != nullptr) find_range(cells, is_whole);
   if (task.has_missing) mark_missing(task, cells);
   const T worst = code_block<T, Block, is_local>(task, cells, is_whole);
   Block::template for_each_item<tile_blocks>([&](int number, int block) {
@@ -228,6 +305,7 @@ __global__ void __launch_bounds__(Block::threads, Block::of_multiprocessor)
         class_of_block(cells.sums[number][block], static_cast<std::uint32_t>(__popcll(coded)));
   });
   if (__syncthreads_or(!(worst < task.certain))) list_patches<T, Block>(task, cells);
+  if (task.range != nullptr) tell_range(cells, *task.range);
 }
 
 }  // namespace
@@ -246,7 +324,7 @@ template <class T>
 void predict_cells(DeviceContext& gpu, int rank, const PredictTasks<T>& frames) {
   const PredictTask<T>& first = frames.list().front();
   with_cells_of_block<T>(gpu.device(), rank, [&]<class Block>(std::type_identity<Block>) {
-    using Cells = CellsAndSums<Block>;
+    using Cells = CellsToCode<T, Block>;
     if (first.local.any()) {  // frames under local bounds are coded alone
       using Frames = OneFrame<PredictTask<T>>;
       launch_cells<Cells>(gpu, code_cells<T, Block, Frames, true>, Frames{first}, first.grid, 1);

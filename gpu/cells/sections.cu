@@ -7,24 +7,27 @@ namespace cuszi::gpu {
 
 namespace {
 
-static_assert(sizeof(CellsHead) % 4 == 0);
+static_assert(sizeof(CodedSizes) % 4 == 0);
 
 constexpr unsigned place_threads = 1024;
 
-/// Where segments go, one after the other: a thread block a frame. The sizes and heads that are
-/// reported lie in page-locked memory.
-template <class Frames>
+/// Where the segments of a frame go, one after the other, and then its sections: a thread block a
+/// frame. Sizes are reported in page-locked memory.
+template <class Frames, class Rooms>
 __global__ void __launch_bounds__(place_threads)
-    place_segments_of(const __grid_constant__ Frames frames, std::uint32_t entries,
-                      std::uint64_t* offsets, const unsigned long long* patches,
-                      PackedAnchors anchors, const CellsHead* heads, CodedSizes* sizes,
-                      CellsHead* coded_heads) {
+    place_segments_of(const __grid_constant__ Frames frames, const __grid_constant__ Rooms rooms,
+                      std::uint32_t entries, std::uint64_t* offsets, SectionPlaces* places,
+                      const unsigned long long* patches, PackedAnchors anchors,
+                      CodedSizes* reported) {
   constexpr unsigned own = 4;  // entries of a thread at once
   using Scan = cub::BlockScan<std::uint64_t, place_threads, cub::BLOCK_SCAN_WARP_SCANS>;
   __shared__ typename Scan::TempStorage storage;
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
+  __shared__ alignas(16) std::uint32_t shared_room[Rooms::shared_words];
+  __shared__ CodedSizes sizes;
   unsigned unused;
   const ChainEncodeTask& task = frames.find(shared, unused);
+  const SectionRoom& room = rooms.find(shared_room, unused);
   const CellsChains& chains = task.chains;
   offsets += std::uint64_t{blockIdx.y} * (entries + 1);
   std::uint64_t before = 0;
@@ -41,28 +44,35 @@ __global__ void __launch_bounds__(place_threads)
     before += all;
     __syncthreads();
   }
-  if (threadIdx.x == 0) offsets[entries] = before;
-  const auto* const head = reinterpret_cast<const std::uint32_t*>(heads + blockIdx.y);
-  auto* const reported = reinterpret_cast<std::uint32_t*>(coded_heads + blockIdx.y);
-  for (unsigned i = threadIdx.x; i < sizeof *heads / 4; i += place_threads) reported[i] = head[i];
-  __syncthreads();
-  sizes += blockIdx.y;
   const auto pass = static_cast<int>(threadIdx.x);
   if (pass == 0) {
+    offsets[entries] = before;
     const std::uint64_t* const words = anchors.offsets + std::uint64_t{blockIdx.y} * anchors.groups;
-    sizes->end = before;
-    sizes->anchor_words = words[anchors.groups] - words[0];
-    sizes->has_overflown = *task.has_overflown;
+    sizes.end = before;
+    sizes.anchor_words = words[anchors.groups] - words[0];
+    sizes.has_overflown = *task.has_overflown;
   }
-  if (pass >= chains.passes) return;
-  const PassSegments& segments = chains.segments[pass];
-  sizes->has_codes[pass] = chains.live_of(pass) != 0 || chains.list_bits[pass] != 0;
-  sizes->list_bytes[pass] = list_bytes(chains.words_of_lists(pass), chains.class_lanes(pass));
-  sizes->code_segments[pass] = chains.code_segments(pass);
-  sizes->classes_at[pass] = offsets[segments.first];
-  sizes->codes_at[pass] = offsets[segments.first + segments.of_classes];
-  sizes->patches[pass] = patches[blockIdx.y * most_cell_passes + threadIdx.x];
+  if (pass < most_cell_passes) sizes.has_codes[pass] = false;
+  __syncthreads();
+  if (pass < chains.passes) {
+    const PassSegments& segments = chains.segments[pass];
+    sizes.has_codes[pass] = chains.live_of(pass) != 0 || chains.list_bits[pass] != 0;
+    sizes.list_bytes[pass] = list_bytes(chains.words_of_lists(pass), chains.class_lanes(pass));
+    sizes.code_segments[pass] = chains.code_segments(pass);
+    sizes.classes_at[pass] = offsets[segments.first];
+    sizes.codes_at[pass] = offsets[segments.first + segments.of_classes];
+    sizes.patches[pass] = patches[blockIdx.y * most_cell_passes + threadIdx.x];
+  }
+  __syncthreads();
+  auto* const out = reinterpret_cast<std::uint32_t*>(reported + blockIdx.y);
+  for (unsigned i = threadIdx.x; i < sizeof sizes / 4; i += place_threads)
+    out[i] = reinterpret_cast<const std::uint32_t*>(&sizes)[i];
+  if (pass != 0) return;
+  const SectionPlaces found = places_in(room, chains, anchors, sizes);
+  const bool is_stored = sizes.has_overflown == 0 && found.fit(room);
+  places[blockIdx.y] = is_stored ? found : SectionPlaces{};
 }
+
 constexpr unsigned store_threads = 128;
 constexpr unsigned store_warps = store_threads / 32;
 
@@ -94,17 +104,20 @@ __device__ void store_lists(const CellsChains& chains, int pass, const std::uint
 
 /// Thread blocks along grid.x: one a segment, then one for a few groups of anchors, then one for
 /// the head.
-template <class Frames>
+template <class Rooms>
 __global__ void __launch_bounds__(store_threads)
-    store_parts(const __grid_constant__ Frames frames,
-                const __grid_constant__ ChainEncodeTask first, std::uint32_t entries,
-                const std::uint64_t* offsets, PackedAnchors anchors) {
-  __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
-  unsigned block;
-  const SectionPlaces& places = frames.find(shared, block);
+    store_parts(const __grid_constant__ Rooms rooms, const __grid_constant__ ChainEncodeTask first,
+                std::uint32_t entries, const std::uint64_t* offsets,
+                const SectionPlaces* all_places, PackedAnchors anchors) {
+  const SectionPlaces& places = all_places[blockIdx.y];
+  if (places.anchors == nullptr) return;
+  const unsigned block = blockIdx.x;
   if (block + 1 == gridDim.x) {
-    for (ByteCount i = threadIdx.x; i < places.head_bytes; i += store_threads)
-      places.head[i] = places.staged_head[i];
+    __shared__ alignas(16) std::uint32_t shared[Rooms::shared_words];
+    unsigned unused;
+    const SectionRoom& room = rooms.find(shared, unused);
+    for (ByteCount i = threadIdx.x; i < room.head_bytes; i += store_threads)
+      places.head[i] = room.head[i];
     return;
   }
   if (block >= entries) {
@@ -139,25 +152,24 @@ __global__ void __launch_bounds__(store_threads)
 
 }  // namespace
 
-void place_segments(DeviceContext& gpu, const ChainEncodeTasks& frames, std::uint32_t entries,
-                    std::uint64_t* offsets, const unsigned long long* patch_counts,
-                    const PackedAnchors& anchors, const CellsHead* heads, CodedSizes* sizes,
-                    CellsHead* coded_heads) {
-  frames.visit([&]<class Frames>(const Frames& tasks) {
-    place_segments_of<Frames><<<dim3(1, frames.count()), place_threads, 0, gpu.stream()>>>(
-        tasks, entries, offsets, patch_counts, anchors, heads, sizes, coded_heads);
-  });
-  check_launch("place_segments");
-}
-
-void store_sections(DeviceContext& gpu, const ChainEncodeTask& first, std::uint32_t entries,
-                    const std::uint64_t* offsets, const PackedAnchors& anchors,
-                    const FrameTasks<SectionPlaces>& places) {
+void store_sections(DeviceContext& gpu, const ChainEncodeTasks& frames,
+                    const FrameTasks<SectionRoom>& rooms, std::uint32_t entries,
+                    std::uint64_t* offsets, SectionPlaces* places,
+                    const unsigned long long* patch_counts, const PackedAnchors& anchors,
+                    CodedSizes* sizes) {
   const std::uint64_t of_anchors = ceil_div(std::uint64_t{anchors.groups} + 3, store_warps);
-  const dim3 blocks(grid_of(entries + of_anchors + 1), places.count());
-  places.visit([&]<class Frames>(const Frames& tasks) {
-    store_parts<Frames>
-        <<<blocks, store_threads, 0, gpu.stream()>>>(tasks, first, entries, offsets, anchors);
+  const dim3 blocks(grid_of(entries + of_anchors + 1), rooms.count());
+  rooms.visit([&]<class Rooms>(const Rooms& there) {
+    frames.visit([&]<class Frames>(const Frames& tasks) {
+      constexpr bool is_one = std::is_same_v<Rooms, OneFrame<SectionRoom>>;
+      if constexpr (std::is_same_v<Frames, OneFrame<ChainEncodeTask>> == is_one) {
+        place_segments_of<<<dim3(1, rooms.count()), place_threads, 0, gpu.stream()>>>(
+            tasks, there, entries, offsets, places, patch_counts, anchors, sizes);
+      }
+    });
+    check_launch("place_segments");
+    store_parts<<<blocks, store_threads, 0, gpu.stream()>>>(there, frames.list().front(), entries,
+                                                            offsets, places, anchors);
   });
   check_launch("store_parts");
 }

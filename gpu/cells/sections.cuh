@@ -20,28 +20,61 @@ struct CodedSizes {
   std::uint32_t has_overflown;
 };
 
-/// Starts to find where the segments of frames go, one after the other: `offsets` are those of the
-/// `entries` segments of each frame, and the end. Reports sizes and heads in page-locked memory.
-void place_segments(DeviceContext& gpu, const ChainEncodeTasks& frames, std::uint32_t entries,
-                    std::uint64_t* offsets, const unsigned long long* patch_counts,
-                    const PackedAnchors& anchors, const CellsHead* heads, CodedSizes* sizes,
-                    CellsHead* coded_heads);
+/// Where the sections of a frame may go, and its head, in page-locked memory.
+struct SectionRoom {
+  std::byte* memory;  ///< aligned to 4 bytes
+  ByteCount bytes;
+  const std::byte* head;
+  ByteCount head_bytes;
+};
 
-/// Where the sections of a frame go. All but the head are aligned to 4 bytes.
+/// Where the sections of a frame go: one after the other, all but the head aligned to 4 bytes.
 struct SectionPlaces {
   std::byte* head;
-  const std::byte* staged_head;  ///< in page-locked memory
-  ByteCount head_bytes;
   std::byte* anchors;
   std::byte* index[most_cell_passes];  ///< null for a pass without codes
   std::byte* classes[most_cell_passes];
   std::byte* lists[most_cell_passes];
   std::byte* codes[most_cell_passes];
+  std::byte* end;
+
+  CUSZI_HD bool fit(const SectionRoom& room) const { return end <= room.memory + room.bytes; }
 };
 
-/// Starts to write the sections of frames, given the arrays of the first one's segments.
-void store_sections(DeviceContext& gpu, const ChainEncodeTask& first, std::uint32_t entries,
-                    const std::uint64_t* offsets, const PackedAnchors& anchors,
-                    const FrameTasks<SectionPlaces>& places);
+CUSZI_HD inline std::uint32_t segments_of(const CellsChains& chains, const CodedSizes& sizes,
+                                          int pass) {
+  return chains.segments[pass].of_classes + sizes.code_segments[pass];
+}
+CUSZI_HD inline std::uint64_t end_of_chains(const CellsChains& chains, const CodedSizes& sizes,
+                                            int pass) {
+  return pass + 1 < chains.passes ? sizes.classes_at[pass + 1] : sizes.end;
+}
+CUSZI_HD inline SectionPlaces places_in(const SectionRoom& room, const CellsChains& chains,
+                                        const PackedAnchors& anchors, const CodedSizes& sizes) {
+  SectionPlaces places{};
+  places.head = room.memory + (4 - room.head_bytes % 4) % 4;
+  places.anchors = places.head + room.head_bytes;
+  std::byte* at = places.anchors + anchor_bytes(anchors, sizes.anchor_words);
+  for (int pass = 0; pass < chains.passes; ++pass) {
+    if (!sizes.has_codes[pass]) continue;
+    places.index[pass] = at;
+    places.classes[pass] = at + 4 * ByteCount{segments_of(chains, sizes, pass)};
+    places.lists[pass] = places.classes[pass] + (sizes.codes_at[pass] - sizes.classes_at[pass]);
+    places.codes[pass] = places.lists[pass] + sizes.list_bytes[pass];
+    at = places.codes[pass] + (end_of_chains(chains, sizes, pass) - sizes.codes_at[pass]);
+  }
+  places.end = at;
+  return places;
+}
+
+/// Starts to find the sizes of coded frames, which it reports in page-locked memory, and to write
+/// their sections, unless a frame has overflown or its sections do not fit its room. `offsets` and
+/// `places` are memory for those of the `entries` segments of each frame, and the end, and for a
+/// frame's.
+void store_sections(DeviceContext& gpu, const ChainEncodeTasks& frames,
+                    const FrameTasks<SectionRoom>& rooms, std::uint32_t entries,
+                    std::uint64_t* offsets, SectionPlaces* places,
+                    const unsigned long long* patch_counts, const PackedAnchors& anchors,
+                    CodedSizes* sizes);
 
 }  // namespace cuszi::gpu

@@ -19,8 +19,7 @@ struct CellsPolicy {
   template <class T, class Shape>
   static constexpr int cell_blocks = sizeof(T) == 4 && Shape::rank != 3 ? 3 : 2;
 
-  static constexpr unsigned fit_blocks = 4;  ///< of a multiprocessor, for batches
-  static constexpr unsigned background_threads = 512;
+  static constexpr unsigned background_threads = 1024;
 
   /// Chains: a warp a segment at a time; warps of a block share tables in shared memory. A block a
   /// multiprocessor, so that all have equally many warps.

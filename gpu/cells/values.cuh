@@ -12,6 +12,7 @@
 #include "core/cells/weights.hpp"
 #include "gpu/cells/cell.cuh"
 #include "gpu/field/frame_work.cuh"
+#include "gpu/runtime/extremes.cuh"
 #include "gpu/runtime/many.cuh"
 
 namespace cuszi::gpu {
@@ -38,6 +39,7 @@ struct PredictTask {
   bool has_missing;
   T certain;  ///< differences below this need no look at the rules
   LocalCellsQuantizers<T> local{};
+  SharedExtremes* range = nullptr;  ///< of the values, if it is wanted; of all if some are infinite
 
   CUSZI_HD Extents3 extents() const { return {grid.extents[0], grid.extents[1], grid.extents[2]}; }
 };
@@ -50,8 +52,8 @@ template <class T>
 T certain_difference(const CellsQuantizer<T>& quantizer) {
   if (quantizer.zone.any()) return 0;
   if (quantizer.background == 0) return quantizer.certain;
-  const T largest = std::max(std::max(magnitude_of(quantizer.low), magnitude_of(quantizer.high)),
-                             std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)));
+  const T largest = std::max(magnitude_of(quantizer.min), magnitude_of(quantizer.max)) +
+                    magnitude_of(quantizer.background);
   return quantizer.certain - 4 * std::numeric_limits<T>::epsilon() * largest;
 }
 
@@ -90,7 +92,7 @@ struct PackedAnchors {
 PackedAnchors pack_anchors(DeviceContext& gpu, const CellGrid& grid, const std::int32_t* anchors,
                            unsigned frames);
 /// The bytes of a frame's anchors, given the words of its groups.
-inline ByteCount anchor_bytes(const PackedAnchors& packed, std::uint64_t words) {
+CUSZI_HD inline ByteCount anchor_bytes(const PackedAnchors& packed, std::uint64_t words) {
   return ceil_div(packed.groups, 4) * 4 + 4 * words;
 }
 

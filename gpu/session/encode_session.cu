@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/radix_sort.hpp"
+#include "core/cells/slices.hpp"
 #include "core/tuning/fit_sample.hpp"
 #include "gpu/cells/cells.cuh"
 #include "gpu/coders/coder.cuh"
@@ -209,13 +210,12 @@ class GpuEncodeSession final : public EncodeSession {
     return *sample_;
   }
 
-  double background() override {
-    scan();
-    if (background_ == nullptr) {
-      start_background();
+  CellsSample sample_of_cells() override {
+    if (cells_sample_ == nullptr) {
+      start_cells_sample();
       gpu_.sync();
     }
-    return *background_;
+    return *cells_sample_;
   }
 
   MagnitudeRange sampled_magnitudes() override {
@@ -278,7 +278,7 @@ class GpuEncodeSession final : public EncodeSession {
                  upload(gpu_, kept.data(), kept.size()), out);
     missing_ = {};
     sample_.reset();
-    background_ = nullptr;
+    cells_sample_ = nullptr;
     values_ = out;
     learn(found, rules_);
   }
@@ -316,22 +316,29 @@ class GpuEncodeSession final : public EncodeSession {
   }
 
   std::optional<double> sampled_magnitude() override {
-    if (is_scanned_ || !may_be_unscanned(draft_, rules_)) return std::nullopt;
+    if (is_scanned_ || rules_.any()) return std::nullopt;
+    if (std::holds_alternative<CellsParams>(draft_)) return sampled_magnitude_of_cells();
+    if (!may_be_unscanned(draft_, rules_)) return std::nullopt;
     if (!sampled_) sampled_ = sample_range(gpu_, values_, stored_, shape_.points());
     return sampled_->magnitude;
   }
 
-  std::optional<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
+  std::vector<CodedPass> encode_unscanned(const PredictorParams& params, double bound) override {
+    if (const auto* const cells = std::get_if<CellsParams>(&params)) {
+      const FrameInput<T> frame{shape_.extents(), values_, {}, 0, 0, 0, shape_.dims};
+      auto coded = gpu::encode_unscanned(gpu_, *cells, bound, frame);
+      if (!coded) return {};
+      learn_range(coded->min, coded->max);
+      return std::move(coded->passes);
+    }
     FrameInput<T> frame{shape_.extents(), values_,       {},         0,
                         sampled_->min,    sampled_->max, shape_.dims};
     frame.stored = stored_;
     auto tiles = gpu::encode_unscanned(gpu_, std::get<TilesParams>(params), bound, frame);
-    if (!tiles) return std::nullopt;
-    scan_.min = tiles->min;
-    scan_.max = tiles->max;
+    if (!tiles) return {};
+    learn_range(tiles->min, tiles->max);
     scan_.sampled = sampled_->magnitude;
-    is_scanned_ = true;
-    return std::move(tiles->coded);
+    return {std::move(tiles->coded)};
   }
 
   std::optional<CodedLogs> encode_logs_unscanned(const PredictorParams& params,
@@ -373,24 +380,31 @@ class GpuEncodeSession final : public EncodeSession {
     scan_.max = max + 0.0;
     is_scanned_ = true;
   }
+  /// Nothing if `cells` takes more of a frame than its sample before it is coded.
+  std::optional<double> sampled_magnitude_of_cells() {
+    if (!points_for_tile_rank(shape_.extents()).empty()) return std::nullopt;
+    const CellsSample sample = sample_of_cells();
+    if (!sample.is_whole || sample.background != 0) return std::nullopt;
+    return sample.magnitude();
+  }
   /// Also samples, if the predictor needs it.
   void look_at_all() {
     sample_.reset();
     std::span<const double> picked;
     if (std::holds_alternative<MultilevelParams>(draft_)) picked = start_sample();
-    const bool has_background = std::holds_alternative<CellsParams>(draft_);
-    if (has_background) gpu_.streams().fork([&] { start_background(); });
+    const bool are_cells = std::holds_alternative<CellsParams>(draft_);
+    if (are_cells) gpu_.streams().fork([&] { start_cells_sample(); });
     scan_ = scan_frame(gpu_, shape_.extents(), values_, stored_, fills_, draft_, [&] {
       if (!picked.empty()) finish_sample(picked);
-      if (has_background) gpu_.streams().join();
+      if (are_cells) gpu_.streams().join();
     });
   }
   /// Found after the next sync().
-  void start_background() {
-    background_ = gpu_.take_pinned<double>(1);
-    find_backgrounds(gpu_,
-                     FrameTasks<BackgroundTask<T>>(
-                         gpu_, {{values_, shape_.points(), MissingTest<T>(fills_), background_}}));
+  void start_cells_sample() {
+    cells_sample_ = gpu_.take_pinned<CellsSample>(1);
+    find_backgrounds(
+        gpu_, FrameTasks<BackgroundTask<T>>(
+                  gpu_, {{values_, shape_.points(), MissingTest<T>(fills_), cells_sample_}}));
   }
   /// NaN if missing; valid once the stream has passed the mark.
   std::span<const double> start_sample() {
@@ -461,7 +475,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<SampledRange> sampled_;
   bool is_scanned_ = false;
   FieldScan scan_;
-  double* background_ = nullptr;
+  CellsSample* cells_sample_ = nullptr;
   std::optional<std::vector<double>> sample_;  ///< see sampled_values()
   MissingPoints<T> missing_;
   RestoreRules<T> frame_rules_;

@@ -158,8 +158,8 @@ class GpuFrameBatch final : public FrameBatch {
                                         gpu::upload(gpu_, all.data(), all.size()));
     });
   }
-  std::vector<double> backgrounds(std::span<const BatchFrame> frames) override {
-    auto* const found = gpu_.take_pinned<double>(frames.size());
+  std::vector<CellsSample> samples_of_cells(std::span<const BatchFrame> frames) override {
+    auto* const found = gpu_.take_pinned<CellsSample>(frames.size());
     for (const DType dtype : {DType::f32, DType::f64}) {
       with_type_of(dtype, [&](auto zero) {
         using T = decltype(zero);

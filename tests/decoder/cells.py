@@ -18,11 +18,14 @@ _MOST_SPARSE = 3  # the last class that is the sum of the magnitudes of a block
 
 
 def read(table, frame):
-    rank = table.u8()
+    rank_and_limits = table.u8()
+    rank = rank_and_limits & ~48
     assert rank == max(sum(extent > 1 for extent in frame.extents), 1) or rank == 2
     tile, side, _ = _SHAPES[rank]
     return SimpleNamespace(level_of_pass=list(range((tile // 2 // side).bit_length() + 1)), rank=rank,
-                           half_step=table.f64(), background=table.f64())
+                           half_step=table.f64(), background=table.f64(),
+                           floor=table.f64() if rank_and_limits & 16 else None,
+                           ceiling=table.f64() if rank_and_limits & 32 else None)
 
 
 def _order(odd):
@@ -401,7 +404,9 @@ class _Cells:
             _read_pass(params.rank, number, self.head, sections, classes, self.codes, coded)
         dtype = self.dtype
         self.background = dtype(params.background)
-        self.low, self.high = frame.least - self.background, frame.most - self.background
+        most = np.finfo(dtype).max / dtype(128)
+        self.low = -most if params.floor is None else dtype(params.floor) - self.background
+        self.high = most if params.ceiling is None else dtype(params.ceiling) - self.background
         self.values = np.zeros(self.extents, dtype)
         which, self.half_steps = local_half_steps(bounds, params.half_step, tuple(self.extents))
         self.which = which.reshape(self.extents)

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <limits>
 
 #include "cpu_ref/session/cpu_backend.hpp"
 #include "test_data/fields.hpp"
@@ -124,6 +125,36 @@ TEST_CASE("cells are the same on both backends", "[gpu][cells]") {
       }
     }
   }
+}
+
+// The sample does not see it: the frame is coded in the first pass, then perhaps once more.
+TEST_CASE("one value of a field of cells may be anything", "[gpu][cells]") {
+  Backend* const gpu = device();
+  if (gpu == nullptr) return;
+  const auto cpu = cpu::make_backend();
+  const auto check = [&]<class T>(const Dims& dims, std::uint64_t point, T value) {
+    const DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
+    INFO(dims.to_string() << " " << name_of(dtype) << " point " << point << ": " << value);
+    const FrameTask task = CellsField{dims, dtype}.task();
+    std::vector<std::byte> values = make_field(FieldKind::smooth, dims, dtype, 1);
+    std::memcpy(values.data() + point * sizeof(T), &value, sizeof(T));
+    const CompressedFrame expected = compress(*cpu, task, values).frame;
+    CHECK(compress(*gpu, task, values).frame.bytes == expected.bytes);
+    CHECK(restore(*gpu, task.shape, expected.bytes) == restore(*cpu, task.shape, expected.bytes));
+  };
+  const auto check_values = [&]<class T>(T /*zero*/) {
+    using Limits = std::numeric_limits<T>;
+    for (const T value : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),
+                          Limits::max(), T(1e9), T(-3000), T(-0.0), Limits::denorm_min()}) {
+      // Anchors, points of each axis, and the last one, of cells that are cut or not.
+      for (const std::uint64_t point : {0, 1, 70, 4900, 16 * 4971, 70 * 70 * 70 - 1})
+        check(Dims{70, 70, 70}, point, value);
+      check(Dims{300, 700}, 300 * 700 - 1, value);
+      check(Dims{30000}, 12345, value);
+    }
+  };
+  check_values(0.0F);
+  check_values(0.0);
 }
 
 TEST_CASE("cells of larger fields are the same on both backends", "[gpu][cells]") {

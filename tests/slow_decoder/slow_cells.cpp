@@ -174,8 +174,7 @@ class SlowCells {
       : frame_(frame),
         grid_(CellGrid::of<Shape>(
             frame.extents, frame.header.bounds && frame.passes.front().has(SectionId::bounds))),
-        quantizers_{CellsQuantizer<T>(params.half_step, params.background, frame.header.min,
-                                      frame.header.max)},
+        quantizers_{CellsQuantizer<T>(params, frame.header.min, frame.header.max)},
         head_(CellsHead::read(frame.passes.front().at(SectionId::codebook), Shape::rank)),
         restored_(frame.values.size()) {
     if (!grid_.has_anchor_codes) return;

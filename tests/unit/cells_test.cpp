@@ -436,6 +436,9 @@ TEST_CASE("tiles are slices where these take fewer bytes") {
 }
 
 TEST_CASE("the background is a value that a sixteenth of a sample has") {
+  const auto background_of = [](const std::vector<double>& sorted) {
+    return cells_sample(sorted).background;
+  };
   std::vector<double> sorted(160);
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = static_cast<double>(i);
   CHECK(background_of(sorted) == 0);
@@ -443,7 +446,34 @@ TEST_CASE("the background is a value that a sixteenth of a sample has") {
   CHECK(background_of(sorted) == 50);
   sorted[59] = 59;
   CHECK(background_of(sorted) == 0);
-  CHECK(background_of(std::vector<double>{}) == 0);
+  CHECK(background_of({}) == 0);
+}
+
+TEST_CASE("half steps of cells leave the rounding of sampled values to the bound") {
+  const double bound = 1e-3;
+  CellsParams params;
+  params.learn(cells_sample({-30, 1, 20}), bound, DType::f32);
+  CHECK(params.half_step == bound - 30 * 0x1p-22);
+  params.learn(cells_sample({1, 2000}), bound, DType::f32);
+  CHECK(params.half_step == bound - bound / 16);
+  params.learn(cells_sample({}), bound, DType::f32);
+  CHECK(params.half_step == bound);
+}
+
+TEST_CASE("cells have a floor where many sampled values are near the least, and others are not") {
+  const auto limits_of = [](double low, double high, std::size_t near, std::size_t others) {
+    std::vector<double> sorted(near, low);
+    for (std::size_t i = 0; i < others; ++i)
+      sorted.push_back(low +
+                       (high - low) * static_cast<double>(i + 1) / static_cast<double>(others));
+    CellsParams params;
+    params.learn(cells_sample(sorted), 1e-3, DType::f32);
+    return std::pair(params.floor, params.ceiling);
+  };
+  CHECK(limits_of(5, 6, 400, 4000) == std::pair(std::optional(5.0), std::optional<double>()));
+  CHECK(limits_of(5, 6, 200, 4000).first == std::nullopt);  // the values may go on below
+  CHECK(limits_of(5, 6, 8000, 255).first == std::nullopt);  // others may be rare, on both sides
+  CHECK(limits_of(5, 5 + 1e-4, 400, 4000).first == std::nullopt);  // all are
 }
 
 TEST_CASE("a smooth field of cells takes few bytes") {

@@ -50,10 +50,10 @@ class HostBatch final : public FrameBatch {
           drawn_.emplace_back(session_of(frames[i], CellsParams{})->values_at(points[i])));
     return values;
   }
-  std::vector<double> backgrounds(std::span<const BatchFrame> frames) override {
-    std::vector<double> found;
+  std::vector<CellsSample> samples_of_cells(std::span<const BatchFrame> frames) override {
+    std::vector<CellsSample> found;
     for (const BatchFrame& frame : frames)
-      found.push_back(session_of(frame, CellsParams{})->background());
+      found.push_back(session_of(frame, CellsParams{})->sample_of_cells());
     return found;
   }
   std::vector<std::optional<BatchCoded>> encode(std::span<const BatchEncoding> frames) override {
