@@ -147,7 +147,7 @@ class EncodeSession : public Interface {
   virtual std::vector<double> values_at(std::span<const std::uint64_t> points) = 0;
   /// Sorted values of sampled points that are not missing.
   virtual std::vector<double> sampled_values() = 0;
-  /// What these values tell `cells`.
+  /// What the sampled values tell `cells`.
   virtual CellsSample sample_of_cells() { return cells_sample(sampled_values()); }
   /// Range of sampled magnitudes, without a scan.
   virtual MagnitudeRange sampled_magnitudes() = 0;

@@ -13,7 +13,7 @@ namespace cuszi {
 
 namespace {
 
-// Beside the rank in an archive.
+// Which limits an archive has, as flags beside the rank.
 constexpr int floor_bit = 16;
 constexpr int ceiling_bit = 32;
 
@@ -34,7 +34,7 @@ void write_limit(const std::optional<double>& limit, ByteWriter& out) {
   if (limit) out.put(*limit);
 }
 
-/// A value of the field's type. Throws ArchiveError.
+/// Reads a value of the field's type. Throws ArchiveError if it is none.
 double read_value(ByteReader& in, DType dtype, const char* what) {
   const auto value = in.get<double>();
   const double stored =

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -33,10 +35,13 @@ struct CellsSample {
   double background = 0;  ///< see background_of()
   double min = 0;
   double max = 0;
-  std::uint32_t near_min[sample_octaves] = {};  ///< values by octave_of() their distance
+  std::uint32_t near_min[sample_octaves] = {};  ///< how many values are so far above the least one
   std::uint32_t near_max[sample_octaves] = {};
-  bool is_whole = true;  ///< no sampled point is missing
 
+  /// Sampled values; those that are missing are not.
+  std::uint64_t count() const {
+    return std::accumulate(std::begin(near_min), std::end(near_min), std::uint64_t{0});
+  }
   double magnitude() const { return std::max(std::fabs(min), std::fabs(max)); }
 };
 
@@ -50,17 +55,16 @@ struct CellsParams {
 
   /// Rank of tiles: that of the frame, or 2 if the slices of three axes are coded apart.
   int rank = 3;
-  double half_step = 0;   ///< of the finest level; 0 if the frame cannot be coded so
-  double background = 0;  ///< values are coded less this
-  /// What neighbours see, with the background, is not below, or not above.
-  std::optional<double> floor = {};
+  double half_step = 0;              ///< of the finest level; 0 if the frame cannot be coded so
+  double background = 0;             ///< values are coded less this
+  std::optional<double> floor = {};  ///< predictions are made of no values below this
   std::optional<double> ceiling = {};
 
   static CellsParams draft(const PredictorConfig& /*config*/, const Extents3& extents) {
     return {.rank = rank_of(extents)};
   }
   void choose(const PredictorConfig& config, const FieldScan& scan, double bound, DType dtype);
-  /// Then takes background and half step from a sample.
+  /// Takes the background, the half step and the limits from a sample, after choose().
   void learn(const CellsSample& sample, double bound, DType dtype);
   bool is_usable(DType dtype) const { return is_usable_half_step(half_step, dtype); }
 
@@ -80,12 +84,16 @@ struct CellsParams {
 /// The half step of the finest level for a bound: the bound less the rounding of values.
 double cells_half_step(double bound, double min, double max, DType dtype);
 
-/// The background of a frame, given the commonest of its sampled values, the lowest of several: 0
-/// unless a sixteenth of them is that.
-CUSZI_HD inline double background_of(double commonest, std::uint64_t times, std::uint64_t sampled) {
-  return times * 16 >= sampled ? commonest + 0.0 : 0;  // never -0
+/// Whether a value that comes so often among so many sampled ones may be a background.
+CUSZI_HD inline bool is_common(std::uint64_t times, std::uint64_t sampled) {
+  return times * 16 >= sampled;
 }
-/// Of the values of sampled points that are not missing, in ascending order.
+/// The background of a frame, given the commonest of its sampled values, the lowest of several: 0
+/// unless that is_common().
+CUSZI_HD inline double background_of(double commonest, std::uint64_t times, std::uint64_t sampled) {
+  return is_common(times, sampled) ? commonest + 0.0 : 0;  // never -0
+}
+/// What a sample tells, given its values in ascending order, of which none is missing.
 CellsSample cells_sample(const std::vector<double>& sorted);
 
 }  // namespace cuszi

@@ -182,7 +182,7 @@ CUSZI_HD inline std::uint32_t bits_of_width(unsigned before, unsigned width) {
   return static_cast<std::uint32_t>((ones < most_width_ones ? ones + 1 : ones + table_width_bits) +
                                     mantissa_bits_of(width));
 }
-/// The bits of an explicit table before those of frequencies.
+/// The bits of an explicit table before those of its frequencies.
 CUSZI_HD constexpr std::uint32_t bits_before_widths(bool is_signed) {
   return static_cast<std::uint32_t>(table_symbol_bits) * (is_signed ? 1 : 2);
 }

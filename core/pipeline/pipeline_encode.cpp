@@ -403,8 +403,8 @@ std::optional<FrameCoding> sampled_coding(const EncodeWork& work, double sampled
   return coding_by(config, {*std::move(predictor), coder}, bound);
 }
 
-/// Whether the predictor can be used for the frame's range, too.
-bool is_usable_after_all(const EncodeWork& work, double bound) {
+/// Whether the predictor can be used for the frame's range, which coding has found.
+bool is_usable_for_range(const EncodeWork& work, double bound) {
   const LoadedFrame& frame = work.frame;
   return can_be_coded(work, bound) &&
          predictor_for(frame.draft, work.config.predictor, frame.scan(), bound, frame.shape.dtype)
@@ -421,7 +421,7 @@ std::optional<FrameReport> code_unscanned_frame(const EncodeWork& work, double b
   if (!coding) return std::nullopt;
   const auto coded = work.times.measure(
       "encode", [&] { return session.encode_unscanned(coding->predictor, bound); });
-  if (coded.empty() || !is_usable_after_all(work, bound)) return std::nullopt;
+  if (coded.empty() || !is_usable_for_range(work, bound)) return std::nullopt;
   return write_coded_frame(work, *coding, coded, sections_of(work, {}, coded));
 }
 

@@ -16,6 +16,11 @@ constexpr unsigned slots = sample_points;
 constexpr unsigned slot_bits = 13;
 static_assert(slots == 1U << slot_bits);
 
+/// Whether this is the first of some lanes of its warp.
+__device__ bool is_first_of(unsigned lanes) {
+  return (threadIdx.x % 32) + 1 == static_cast<unsigned>(__ffs(static_cast<int>(lanes)));
+}
+
 /// How often values come, by their bits.
 template <class T>
 struct ValueCounts {
@@ -56,9 +61,6 @@ struct ValueCounts {
   }
 
  private:
-  __device__ static bool is_first_of(unsigned lanes) {
-    return (threadIdx.x % 32) + 1 == static_cast<unsigned>(__ffs(static_cast<int>(lanes)));
-  }
   __device__ static std::uint32_t swap_if_none(std::uint32_t* at, std::uint32_t value) {
     return atomicCAS(at, none, value);
   }
@@ -67,14 +69,75 @@ struct ValueCounts {
   }
 };
 
-/// Counts the octaves of a warp's values.
+/// Counts the octaves that the values of a warp are in.
 __device__ void count_octave(bool exists, unsigned octave, std::uint32_t* counts) {
   const unsigned equal = __match_any_sync(~0U, exists ? octave : sample_octaves);
-  if (exists && (threadIdx.x % 32) + 1 == static_cast<unsigned>(__ffs(static_cast<int>(equal))))
+  if (exists && is_first_of(equal))
     atomicAdd(counts + octave, static_cast<unsigned>(__popc(equal)));
 }
 
-/// A thread block a frame. Most fields have no common values: no slot is.
+/// Loads the sampled values of a thread.
+template <class T>
+__device__ __forceinline__ void load_sample(const BackgroundTask<T>& task, std::uint64_t wanted,
+                                            T (&seen)[own_values]) {
+  CUSZI_UNROLL
+  for (unsigned i = 0; i < own_values; ++i) {  // none waits for another
+    const std::uint64_t k = i * threads + threadIdx.x;
+    const std::uint64_t point = wanted == sample_points
+                                    ? sampled_point(k, sample_points, task.points)
+                                    : sampled_point(k, wanted, task.points);
+    seen[i] = k < wanted ? task.values[point] : std::numeric_limits<T>::quiet_NaN();
+  }
+}
+
+/// Adds the extremes of the threads of a warp to those of the sample.
+template <class T>
+__device__ __forceinline__ void include_warp(T least, T largest, SharedExtremes& extremes) {
+  for (int half = 16; half > 0; half /= 2) {
+    least = std::fmin(least, __shfl_down_sync(~0U, least, half));
+    largest = std::fmax(largest, __shfl_down_sync(~0U, largest, half));
+  }
+  if (threadIdx.x % 32 == 0 && least <= largest)
+    extremes.include(static_cast<double>(least), static_cast<double>(largest));
+}
+
+/// Counts how far values are from the extremes of the sample.
+template <class T>
+__device__ __forceinline__ void count_octaves(const T (&seen)[own_values], double sampled_min,
+                                              double sampled_max,
+                                              std::uint32_t (&near)[2][sample_octaves]) {
+  for (const T value : seen) {
+    const bool exists = value == value;
+    const auto at = static_cast<double>(value);
+    count_octave(exists, octave_of(at - sampled_min, sampled_max - sampled_min), near[0]);
+    count_octave(exists, octave_of(sampled_max - at, sampled_max - sampled_min), near[1]);
+  }
+}
+
+/// Finds how often the commonest of some values comes, and the lowest that comes so often, in
+/// order: 0 and all ones before. `none` is no value.
+template <class T, class Bits>
+__device__ __forceinline__ void find_commonest(const Bits (&values)[own_values],
+                                               ValueCounts<T>& counts, unsigned& most,
+                                               unsigned long long& lowest) {
+  counts.clear();
+  CUSZI_UNROLL
+  for (const Bits value : values) counts.add_value(value);
+  __syncthreads();
+  unsigned own_most = 0;
+  for (unsigned i = threadIdx.x; i < slots; i += threads)
+    own_most = max(own_most, counts.counts[i]);
+  atomicMax(&most, own_most);
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < slots; i += threads) {
+    if (counts.counts[i] != most) continue;
+    const auto value = static_cast<double>(std::bit_cast<T>(counts.values[i]));
+    atomicMin(&lowest, static_cast<unsigned long long>(in_order(value)));
+  }
+  __syncthreads();
+}
+
+/// A thread block a frame. Most fields have no common value: then no slot is common either.
 template <class T, class Frames>
 __global__ void __launch_bounds__(threads) find_background(const __grid_constant__ Frames frames) {
   using Counts = ValueCounts<T>;
@@ -84,7 +147,8 @@ __global__ void __launch_bounds__(threads) find_background(const __grid_constant
   __shared__ alignas(16) std::uint32_t shared[Frames::shared_words];
   __shared__ unsigned count;
   __shared__ SharedExtremes extremes;
-  __shared__ std::uint32_t near[2][sample_octaves];  ///< the least value, and the largest
+  // Distances to the least value and to the largest.
+  __shared__ std::uint32_t near[2][sample_octaves];
   __shared__ unsigned most;
   __shared__ unsigned long long lowest;
   unsigned unused;
@@ -98,14 +162,7 @@ __global__ void __launch_bounds__(threads) find_background(const __grid_constant
   counts.clear();
   const std::uint64_t wanted = sample_size(task.points);
   T seen[own_values];  // not a number: missing
-  CUSZI_UNROLL
-  for (unsigned i = 0; i < own_values; ++i) {  // none waits for another
-    const std::uint64_t k = i * threads + threadIdx.x;
-    const std::uint64_t point = wanted == sample_points
-                                    ? sampled_point(k, sample_points, task.points)
-                                    : sampled_point(k, wanted, task.points);
-    seen[i] = k < wanted ? task.values[point] : std::numeric_limits<T>::quiet_NaN();
-  }
+  load_sample(task, wanted, seen);
   Bits values[own_values];
   unsigned present = 0;
   T least = std::numeric_limits<T>::infinity();
@@ -125,28 +182,18 @@ __global__ void __launch_bounds__(threads) find_background(const __grid_constant
   CUSZI_UNROLL
   for (const Bits value : values) counts.add_to_slot(value);
   atomicAdd(&count, present);
-  for (int half = 16; half > 0; half /= 2) {
-    least = std::fmin(least, __shfl_down_sync(~0U, least, half));
-    largest = std::fmax(largest, __shfl_down_sync(~0U, largest, half));
-  }
-  if (threadIdx.x % 32 == 0 && least <= largest)
-    extremes.include(static_cast<double>(least), static_cast<double>(largest));
+  include_warp(least, largest, extremes);
   __syncthreads();
   bool has_common = false;
   CUSZI_UNROLL
   for (Bits& value : values) {
     if (value == Counts::none) continue;
-    if (counts.counts[Counts::slot_of(value)] * 16 < count) value = Counts::none;
+    if (!is_common(counts.counts[Counts::slot_of(value)], count)) value = Counts::none;
     has_common |= value != Counts::none;
   }
   const double sampled_min = extremes.any() ? extremes.min() + 0.0 : 0;  // never -0
   const double sampled_max = extremes.any() ? extremes.max() + 0.0 : 0;
-  for (const T value : seen) {
-    const bool exists = value == value;
-    const auto at = static_cast<double>(value);
-    count_octave(exists, octave_of(at - sampled_min, sampled_max - sampled_min), near[0]);
-    count_octave(exists, octave_of(sampled_max - at, sampled_max - sampled_min), near[1]);
-  }
+  count_octaves(seen, sampled_min, sampled_max, near);
   const auto tell = [&](double background) {  // by all threads, after another barrier
     CellsSample& sample = *task.sample;
     if (threadIdx.x < sample_octaves) {
@@ -157,24 +204,9 @@ __global__ void __launch_bounds__(threads) find_background(const __grid_constant
     sample.background = background;
     sample.min = sampled_min;
     sample.max = sampled_max;
-    sample.is_whole = count == wanted;
   };
   if (__syncthreads_or(has_common) == 0) return tell(0);
-  counts.clear();
-  CUSZI_UNROLL
-  for (const Bits value : values) counts.add_value(value);
-  __syncthreads();
-  unsigned own_most = 0;
-  for (unsigned i = threadIdx.x; i < slots; i += threads)
-    own_most = max(own_most, counts.counts[i]);
-  atomicMax(&most, own_most);
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < slots; i += threads) {
-    if (counts.counts[i] != most) continue;
-    const auto value = static_cast<double>(std::bit_cast<T>(counts.values[i]));
-    atomicMin(&lowest, static_cast<unsigned long long>(in_order(value)));
-  }
-  __syncthreads();
+  find_commonest(values, counts, most, lowest);
   tell(background_of(from_order(lowest), most, count));
 }
 

@@ -49,7 +49,7 @@ class CellsEncoder {
     store(rooms_in_codes());
   }
 
-  /// Of a frame that is not scanned: its range, after the next sync().
+  /// The range of a frame that is not scanned, after the next sync().
   const SharedExtremes* found_range() const { return found_range_; }
 
   /// Call it after the next sync().
@@ -169,7 +169,7 @@ class CellsEncoder {
     });
   }
 
-  /// While chains are coded.
+  /// Writes the heads as archives have them, while chains are coded.
   void write_heads() {
     gpu_.streams().wait_for_mark();
     std::vector<std::vector<std::byte>> heads(count_);
@@ -212,7 +212,7 @@ class CellsEncoder {
     tasks_ = ChainEncodeTasks(gpu_, std::move(tasks));
   }
 
-  /// The memory of the codes of each frame, which are not needed once its chains are coded.
+  /// The codes of frames are not needed once their chains are coded: sections may go there.
   std::vector<SectionRoom> rooms_in_codes() const {
     const ByteCount bytes = tiles() * cell_codes * sizeof *first_.chains.codes;
     return rooms_at(reinterpret_cast<std::byte*>(first_.chains.codes), bytes);
@@ -315,7 +315,7 @@ class CellsEncoder {
   FrameTasks<SectionRoom> rooms_;
   CodedSizes* sizes_ = nullptr;
   const CellsHead* coded_heads_ = nullptr;
-  std::vector<Bytes> staged_heads_;  ///< as they are written, in page-locked memory
+  std::vector<Bytes> staged_heads_;  ///< as archives have them, in page-locked memory
 };
 
 }  // namespace

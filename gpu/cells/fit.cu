@@ -55,7 +55,8 @@ __device__ void drop_missing(const PredictTask<T>& task, CellPointValues<T>& val
     for (T& value : part) mark(value);
 }
 
-/// A thread block a class of a level, a thread a point; the threads of partial sums go on.
+/// A thread block a class of a level. Each thread observes a point; then those of the partial sums
+/// add the observations.
 template <class T, class Shape, class Frames>
 __global__ void __launch_bounds__(most_cell_fit_points)
     fit_classes(const __grid_constant__ Frames frames) {

@@ -76,7 +76,7 @@ __device__ float max_or_nan(float a, float b) {
 __device__ double min_or_nan(double a, double b) { return b < a || b != b ? b : a; }
 __device__ double max_or_nan(double a, double b) { return b > a || b != b ? b : a; }
 
-/// The range of the values that a thread has seen; not numbers once one was none.
+/// The range of the values that a thread has seen; NaN once a value was.
 template <class T>
 struct ThreadRange {
   T min = std::numeric_limits<T>::max();
@@ -86,7 +86,7 @@ struct ThreadRange {
     min = min_or_nan(min, value);
     max = max_or_nan(max, value);
   }
-  /// Of the lanes of a warp, in the first. Values that are not finite make it infinite.
+  /// The range of the lanes of a warp, in the first lane; infinite if a value is not finite.
   __device__ ThreadRange of_warp(unsigned lanes) const {
     const unsigned mask = ~0U >> (32 - lanes);
     const bool is_finite = magnitude_of(min) <= std::numeric_limits<T>::max() &&
@@ -131,7 +131,7 @@ __device__ __forceinline__ void find_range(CellsToCode<T, Block>& cells, bool is
   cells.largest[threadIdx.x / 32] = range.max;
 }
 
-/// Adds it to the frame's, by the first warp, after a barrier.
+/// Adds the range of the thread block to the frame's, by its first warp, after a barrier.
 template <class T, class Block>
 __device__ __forceinline__ void tell_range(const CellsToCode<T, Block>& cells,
                                            SharedExtremes& range) {

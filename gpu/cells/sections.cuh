@@ -68,9 +68,9 @@ CUSZI_HD inline SectionPlaces places_in(const SectionRoom& room, const CellsChai
 }
 
 /// Starts to find the sizes of coded frames, which it reports in page-locked memory, and to write
-/// their sections, unless a frame has overflown or its sections do not fit its room. `offsets` and
-/// `places` are memory for those of the `entries` segments of each frame, and the end, and for a
-/// frame's.
+/// their sections, unless a frame has overflown or its sections do not fit its room. Every frame
+/// has `entries` segments at most; `offsets` is memory for as many numbers a frame and one more,
+/// `places` for one a frame.
 void store_sections(DeviceContext& gpu, const ChainEncodeTasks& frames,
                     const FrameTasks<SectionRoom>& rooms, std::uint32_t entries,
                     std::uint64_t* offsets, SectionPlaces* places,

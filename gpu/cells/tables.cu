@@ -15,7 +15,8 @@ struct CodesOfClass {
   Cost cost;  ///< with their raw bits
 };
 
-/// In the first lane of a warp, given the counts of tokens and the cost of these.
+/// The codes of a class, in the first lane of a warp, given the counts of its tokens and their
+/// cost.
 __device__ CodesOfClass codes_of_class(const std::uint64_t* counts, Cost cost) {
   const unsigned lane = threadIdx.x;
   std::uint64_t codes = counts[lane] + counts[lane + 32];

@@ -318,7 +318,7 @@ class GpuEncodeSession final : public EncodeSession {
   std::optional<double> sampled_magnitude() override {
     if (is_scanned_ || rules_.any()) return std::nullopt;
     if (std::holds_alternative<CellsParams>(draft_)) return sampled_magnitude_of_cells();
-    if (!may_be_unscanned(draft_, rules_)) return std::nullopt;
+    if (!std::holds_alternative<TilesParams>(draft_)) return std::nullopt;
     if (!sampled_) sampled_ = sample_range(gpu_, values_, stored_, shape_.points());
     return sampled_->magnitude;
   }
@@ -380,11 +380,12 @@ class GpuEncodeSession final : public EncodeSession {
     scan_.max = max + 0.0;
     is_scanned_ = true;
   }
-  /// Nothing if `cells` takes more of a frame than its sample before it is coded.
+  /// nullopt if `cells` takes more of a frame than its sample before it is coded.
   std::optional<double> sampled_magnitude_of_cells() {
     if (!points_for_tile_rank(shape_.extents()).empty()) return std::nullopt;
     const CellsSample sample = sample_of_cells();
-    if (!sample.is_whole || sample.background != 0) return std::nullopt;
+    const bool has_missing = sample.count() != sample_size(shape_.points());
+    if (has_missing || sample.background != 0) return std::nullopt;
     return sample.magnitude();
   }
   /// Also samples, if the predictor needs it.

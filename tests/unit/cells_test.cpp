@@ -447,6 +447,7 @@ TEST_CASE("the background is a value that a sixteenth of a sample has") {
   sorted[59] = 59;
   CHECK(background_of(sorted) == 0);
   CHECK(background_of({}) == 0);
+  CHECK(cells_sample(sorted).count() == sorted.size());
 }
 
 TEST_CASE("half steps of cells leave the rounding of sampled values to the bound") {
